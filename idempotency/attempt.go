@@ -1,0 +1,120 @@
+package idempotency
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"sync"
+	"time"
+)
+
+// Attempt is one try to run a guarded request. Its handler reaches it with [AttemptFrom].
+type Attempt struct {
+	guard   *Guard
+	request *Request
+	id      string // of the record
+	asker   Asker
+	print   Fingerprint // of the request
+	stored  Fingerprint // of the record that is claimed: equal in meaning, perhaps by older rules
+
+	epoch      int64
+	lease      time.Time     // lease_until as this attempt knows it
+	deadline   time.Time     // until when it may work: the lease without the margin
+	budget     time.Duration // for the completion, at the end of the time until deadline
+	rerun      bool          // an earlier attempt had this key
+	tookOrphan bool          // the claim was, or may have been, taken from a processing record
+	mayHold    bool          // a claim or takeover was sent and not refused
+
+	mu          sync.Mutex
+	enlisted    []any       // guarded by mu
+	disposition Disposition // guarded by mu; set by the handler
+}
+
+type attemptKey struct{}
+
+// AttemptFrom returns the attempt that a handler runs in; nil where the request runs unguarded.
+func AttemptFrom(ctx context.Context) *Attempt {
+	t, _ := ctx.Value(attemptKey{}).(*Attempt)
+	return t
+}
+
+// ID is the id of the attempt's record: the same for every attempt with this key, and safe to log.
+func (t *Attempt) ID() string { return t.id }
+
+// Epoch is the attempt's fencing number: greater than that of every earlier attempt with this key. A system that
+// remembers the greatest one it has seen can refuse an attempt that lost its lease. It is the claim's time in Unix ms,
+// or more.
+func (t *Attempt) Epoch() int64 { return t.epoch }
+
+// Rerun reports whether an earlier attempt with this key ran, or may have.
+func (t *Attempt) Rerun() bool { return t.rerun }
+
+// DeriveKey returns a key for a call that the handler makes to another system, such as the Idempotency-Key of a
+// payment provider: 43 characters of A–Z, a–z, 0–9, - and _. It is the same on every attempt, and another one for each
+// step, each record and each request: when the client uses its key for something else after the retention, the other
+// system is not asked for the old effect. It panics if step is empty.
+func (t *Attempt) DeriveKey(step string) string {
+	if step == "" {
+		panic("idempotency: DeriveKey needs the name of a step")
+	}
+	buf := appendPart(nil, t.id)
+	buf = appendPart(buf, t.stored)
+	sum := sha256.Sum256(appendPart(buf, step))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// Enlist gives the store a write, in the store's own type, to commit together with the response: all or nothing. It
+// is dropped if the response is not recorded. Handlers call the Enlist function of the store's package.
+func (t *Attempt) Enlist(write any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.enlisted = append(t.enlisted, write)
+}
+
+// Decide overrules [Config.Disposition] for the response that the handler is about to return.
+func (t *Attempt) Decide(d Disposition) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.disposition = d
+}
+
+// dispose says what becomes of the claim after a response.
+func (t *Attempt) dispose(r *Response) Disposition {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.disposition != 0 {
+		return t.disposition
+	}
+	return t.guard.cfg.Disposition(r)
+}
+
+// plan fixes, for a claim at now, until when the attempt may work and how much of that is kept for its completion. The
+// lease ends with the context's deadline, which in AWS Lambda is the function's.
+func (t *Attempt) plan(ctx context.Context, now time.Time) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		deadline = now.Add(t.guard.cfg.Lease)
+	}
+	t.hold(deadline.Add(t.guard.cfg.Skew), now)
+}
+
+// hold notes the lease that the attempt has, or is about to write.
+func (t *Attempt) hold(lease, now time.Time) {
+	t.lease = ceilMillis(lease)
+	t.deadline = lease.Add(-t.guard.cfg.Skew).Round(0)
+	t.budget = min(completionBudget, t.deadline.Sub(now)/3)
+}
+
+// startable reports whether there is time to run a handler and to complete.
+func (t *Attempt) startable(now time.Time) bool {
+	return t.budget > 0 && now.Before(t.deadline.Add(-t.budget))
+}
+
+// expiry is the expires_at of a processing record written at now: long after its lease, and never under the policies
+// that keep orphans until somebody looks.
+func (t *Attempt) expiry(now time.Time) time.Time {
+	if t.guard.cfg.Orphans != Rerun {
+		return time.Time{}
+	}
+	return ceilSeconds(now.Add(orphanRetention))
+}

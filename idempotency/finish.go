@@ -1,0 +1,206 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// run calls the handler with the claim held, and finishes what it began.
+func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
+	now := t.guard.cfg.Now()
+	if !t.startable(now) {
+		return *t.unavailable(ctx, errNoTime)
+	}
+	hctx, cancel := context.WithTimeout(context.WithValue(ctx, attemptKey{}, t), t.deadline.Add(-t.budget).Sub(now))
+	defer cancel()
+	if t.tookOrphan && t.guard.cfg.Orphans == Recover {
+		r, err := t.call(ctx, hctx, t.guard.cfg.Recover)
+		if r != nil || err != nil {
+			return t.finish(ctx, hctx, r, err)
+		}
+		if !t.startable(t.guard.cfg.Now()) {
+			return *t.unavailable(ctx, errNoTime)
+		}
+	}
+	r, err := t.call(ctx, hctx, run)
+	if r == nil && err == nil {
+		err = errors.New("the handler returned neither a response nor an error")
+	}
+	return t.finish(ctx, hctx, r, err)
+}
+
+// call runs the handler. A panic, or runtime.Goexit, orphans the claim and goes on.
+func (t *Attempt) call(ctx, hctx context.Context, run RunHandler) (*Response, error) {
+	returned := false
+	defer func() {
+		if !returned {
+			t.orphan(ctx)
+		}
+	}()
+	r, err := run(hctx)
+	returned = true
+	return r, err
+}
+
+// finish settles the claim as the handler's result says.
+func (t *Attempt) finish(ctx, hctx context.Context, r *Response, err error) answer {
+	if err != nil {
+		return t.doubt(ctx, t.failure(err))
+	}
+	var dropped int
+	if r.Header, dropped = sendable(r.Header); dropped > 0 {
+		t.guard.cfg.Logger.Warn("idempotency: response headers with CR or LF dropped", "id", t.id, "headers", dropped)
+	}
+	r.Header.Del(ReplayHeader)
+	disposition := t.dispose(r)
+	if hctx.Err() != nil && disposition == Keep {
+		// The handler was cut off: what it returned may be only half of what it did.
+		a := t.unanswered()
+		a.outcome, a.err = OutcomeOrphaned, errors.New("the handler returned after its context had ended")
+		return t.doubt(ctx, a)
+	}
+	switch {
+	case disposition == Keep:
+		return t.complete(ctx, r)
+	case disposition == Doubt || hctx.Err() != nil:
+		return t.doubt(ctx, answer{outcome: OutcomeOrphaned, response: r})
+	}
+	return t.settle(ctx, t.release(ctx), answer{outcome: OutcomeReleased, response: r})
+}
+
+// failure is the answer to a handler that returned an error.
+func (t *Attempt) failure(err error) answer {
+	p := handlerFailed
+	p.Retryable = t.guard.cfg.Orphans != Refuse
+	a := t.problem(OutcomeOrphaned, p, 0)
+	a.err = err
+	return a
+}
+
+// doubt orphans the claim.
+func (t *Attempt) doubt(ctx context.Context, a answer) answer { return t.settle(ctx, t.orphan(ctx), a) }
+
+// settle gives the answer, unless letting go was refused because a completion of this attempt has landed after all:
+// then the recorded response is the answer.
+func (t *Attempt) settle(ctx context.Context, err error, a answer) answer {
+	var refused *RefusedError
+	if errors.As(err, &refused) && refused.Record.completedBy(t.asker.Owner) {
+		return t.own(ctx, refused.Record)
+	}
+	return a
+}
+
+// complete records the response, together with the enlisted writes, and answers with it.
+func (t *Attempt) complete(ctx context.Context, r *Response) answer {
+	t.mu.Lock()
+	enlisted := t.enlisted
+	t.mu.Unlock()
+	err := t.record(ctx, r, enlisted)
+	var business *BusinessError
+	if errors.As(err, &business) {
+		if business.Answer == nil {
+			return t.doubt(ctx, t.failure(err))
+		}
+		r = business.Answer
+		r.Header, _ = sendable(r.Header)
+		err = t.record(ctx, r, nil)
+	}
+	var refused *RefusedError
+	switch {
+	case err == nil:
+		return answer{outcome: OutcomeFirst, response: r}
+	case errors.As(err, &refused):
+		return t.lost(ctx, refused.Record)
+	case len(enlisted) > 0:
+		return t.lookUp(ctx, err)
+	}
+	return answer{outcome: OutcomeNotRecorded, response: r, err: err}
+}
+
+// record writes the completion, within the first three quarters of the budget. What is left is for a look at the
+// record where the write is not answered.
+func (t *Attempt) record(ctx context.Context, r *Response, enlisted []any) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.budget*3/4)
+	defer cancel()
+	now := t.guard.cfg.Now()
+	return t.guard.cfg.Store.Complete(ctx, Completion{ID: t.id, Owner: t.asker.Owner, Enlisted: enlisted,
+		Response:    &Response{Status: r.Status, Header: recordable(r.Header), Body: r.Body},
+		CompletedAt: now.Truncate(time.Millisecond).Round(0), ExpiresAt: ceilSeconds(now.Add(t.guard.cfg.Retention))})
+}
+
+// lookUp answers for a transaction whose outcome is not known: one read, and if that does not tell either, the
+// truth. Never the handler's response, and never a release: the transaction may still land.
+func (t *Attempt) lookUp(ctx context.Context, cause error) answer {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(t.budget/4, min(readBudget, t.deadline.Sub(t.guard.cfg.Now()))))
+	defer cancel()
+	seen, err := t.guard.cfg.Store.Get(ctx, t.id)
+	if err != nil || seen.held(t.asker.Owner) {
+		a := t.unanswered()
+		a.err = errors.Join(cause, err)
+		return a
+	}
+	return t.lost(ctx, seen)
+}
+
+// lost answers where the completion was refused: it was this attempt's own, whose acknowledgement was lost, or the
+// attempt is fenced. A fenced attempt's result is dropped; the record that stands decides, but is not taken over.
+func (t *Attempt) lost(ctx context.Context, seen *Record) answer {
+	if seen.completedBy(t.asker.Owner) {
+		return t.own(ctx, seen)
+	}
+	d := Decide(seen, t.asker, t.guard.cfg.Now())
+	switch d {
+	case DecideClaim:
+		d = DecideUnknown // the item is gone
+	case DecideTakeover:
+		d = DecideInProgress
+	case DecideHold:
+		return t.unanswered()
+	}
+	a := t.turnAway(context.WithoutCancel(ctx), d, seen)
+	a.outcome, a.err = OutcomeFenced, errors.Join(errors.New("the claim was lost while the handler ran"), a.err)
+	return *a
+}
+
+// own answers with this attempt's own recorded response.
+func (t *Attempt) own(ctx context.Context, seen *Record) answer {
+	r, err := t.recorded(context.WithoutCancel(ctx), seen)
+	if err != nil {
+		a := t.unanswered()
+		a.err = err
+		return a
+	}
+	return answer{outcome: OutcomeFirst, response: r}
+}
+
+// unanswered says that nobody knows yet whether the request took effect. The client may ask again when the lease is
+// over.
+func (t *Attempt) unanswered() answer {
+	return t.problem(OutcomeUnanswered, outcomeUnanswered, max(t.lease.Sub(t.guard.cfg.Now()), time.Second))
+}
+
+// letGo gives back a claim that is, or may be, held before the handler has run. It is released, unless it was or may
+// have been taken from a processing record: what was an orphan stays one.
+func (t *Attempt) letGo(ctx context.Context) {
+	if t.tookOrphan {
+		t.orphan(ctx)
+		return
+	}
+	t.release(ctx)
+}
+
+// release gives the claim back, best effort.
+func (t *Attempt) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoBudget)
+	defer cancel()
+	expires := ceilSeconds(t.guard.cfg.Now().Add(t.guard.cfg.Retention))
+	return t.guard.cfg.Store.Release(ctx, Release{ID: t.id, Owner: t.asker.Owner, ExpiresAt: expires})
+}
+
+// orphan ends the lease, best effort.
+func (t *Attempt) orphan(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoBudget)
+	defer cancel()
+	return t.guard.cfg.Store.Orphan(ctx, Orphaning{ID: t.id, Owner: t.asker.Owner})
+}

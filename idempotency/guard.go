@@ -1,0 +1,332 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+const (
+	claimBudget      = 2 * time.Second        // for a claim or takeover, the store's own retries included
+	readBudget       = 1 * time.Second        // for a read
+	letGoBudget      = 500 * time.Millisecond // for giving a claim back
+	completionBudget = 2 * time.Second        // at most; less where a third of the remaining time is less
+	orphanRetention  = 7 * 24 * time.Hour     // how long an unfinished record stays under Rerun
+	claimRounds      = 8                      // decisions before a request that always meets another record gives up
+)
+
+// RunHandler runs the operation of a request. The context carries the [Attempt], and ends early enough for the
+// completion to be written before the lease or the context's own deadline is over.
+type RunHandler func(context.Context) (*Response, error)
+
+// answer is a response and what it means.
+type answer struct {
+	outcome  Outcome
+	response *Response
+	err      error // for the operator
+}
+
+// Serve answers a request: with the response of run, or with a recorded one, or with a problem document. This is the
+// way of every request:
+//
+//  1. admit: who asks, for which key, how large; the authorize and validate hooks
+//  2. acquire: the first writer wins the claim; everybody else is decided on the record that stands
+//  3. run: the handler, within the lease
+//  4. finish: completed, released or orphaned, before the response leaves
+//
+// A panic of the handler orphans the claim and goes on.
+func (g *Guard) Serve(ctx context.Context, req *Request, run RunHandler) *Response {
+	start := g.cfg.Now()
+	t := &Attempt{guard: g, request: req}
+	a := answer{outcome: OutcomeOrphaned, err: errors.New("the handler panicked")} // unless it returns
+	defer func() { g.observe(ctx, t, a, g.cfg.Now().Sub(start)) }()
+	a = t.serve(ctx, run)
+	return a.response
+}
+
+func (t *Attempt) serve(ctx context.Context, run RunHandler) answer {
+	key, refusal := t.admit()
+	if refusal != nil {
+		return *refusal
+	}
+	if key == "" {
+		return t.unguarded(ctx, run)
+	}
+	if r := call(ctx, t.guard.cfg.Authorize, t.request); r != nil {
+		return answer{outcome: OutcomeRejected, response: r}
+	}
+	t.print = fingerprint(t.request)
+	if r := call(ctx, t.guard.cfg.Validate, t.request); r != nil {
+		return t.invalid(ctx, r)
+	}
+	if turnedAway := t.acquire(ctx); turnedAway != nil {
+		return *turnedAway
+	}
+	return t.run(ctx, run)
+}
+
+// admit makes the checks that need no lookup, and computes whose record the request is about. An empty key means that
+// the request runs unguarded.
+func (t *Attempt) admit() (key string, refusal *answer) {
+	g := t.guard
+	if !g.Guards(t.request.Method) {
+		return "", nil
+	}
+	scope, principal := g.cfg.Scope(t.request), ""
+	if g.cfg.Principal != nil {
+		principal = g.cfg.Principal(t.request)
+	}
+	if scope == "" || g.cfg.Principal != nil && principal == "" {
+		return "", t.reject(callerUnknown, "")
+	}
+	key, err := ParseKey(t.request.Header)
+	switch {
+	case errors.Is(err, errKeyMissing) && g.cfg.OptionalKey:
+		return "", nil
+	case errors.Is(err, errKeyMissing):
+		refusal = t.reject(keyMissing, "")
+		if g.cfg.Docs != "" {
+			refusal.response.Header.Set("Link", "<"+g.cfg.Docs+`>; rel="describedby"`)
+		}
+		return "", refusal
+	case err != nil:
+		return "", t.reject(keyInvalid, "The "+KeyHeader+" header is malformed: "+err.Error()+".")
+	case len(t.request.Body) > g.cfg.MaxBody:
+		return "", t.reject(bodyTooLarge, fmt.Sprintf("This endpoint takes bodies of at most %d bytes.", g.cfg.MaxBody))
+	}
+	t.id = g.hasher.record(scope, key)
+	t.asker = Asker{Owner: newOwner(), Matches: t.matches, Orphans: g.cfg.Orphans, Skew: g.cfg.Skew}
+	if principal != "" {
+		t.asker.Principal = g.hasher.principal(scope, principal)
+	}
+	return key, nil
+}
+
+func (t *Attempt) matches(stored Fingerprint) (same, known bool) { return t.print.matches(stored) }
+
+// call runs a hook, if there is one.
+func call(ctx context.Context, h Hook, r *Request) *Response {
+	if h == nil {
+		return nil
+	}
+	return h(ctx, r)
+}
+
+// acquire gets the claim. It returns an answer where the request does not run: nil says that the claim is held.
+func (t *Attempt) acquire(ctx context.Context) *answer {
+	g := t.guard
+	patience := newWait(g.cfg.Wait, g.cfg.Now())
+	next, seen := DecideClaim, (*Record)(nil)
+	for round := 0; round < claimRounds; {
+		err, read := error(nil), false
+		switch next {
+		case DecideClaim:
+			round++
+			err = t.claim(ctx)
+		case DecideTakeover:
+			round++
+			err = t.takeover(ctx, seen)
+		case DecideHold:
+			t.epoch, t.stored = seen.Epoch, seen.Fingerprint
+			t.hold(seen.LeaseUntil, g.cfg.Now())
+			return nil
+		case DecideInProgress:
+			if !patience.sleep(ctx, g.cfg.Now) {
+				return t.turnAway(ctx, next, seen)
+			}
+			read = true
+		default:
+			return t.turnAway(ctx, next, seen)
+		}
+		if err == nil && !read {
+			return nil
+		}
+		if seen, err = t.standing(ctx, err); err != nil {
+			return t.unavailable(ctx, err)
+		}
+		next = Decide(seen, t.asker, g.cfg.Now())
+	}
+	return t.unavailable(ctx, errors.New("the record changed hands too often"))
+}
+
+// claim writes a record of this attempt's own.
+func (t *Attempt) claim(ctx context.Context) error {
+	now := t.guard.cfg.Now()
+	t.plan(ctx, now)
+	if !t.startable(now) {
+		return errNoTime
+	}
+	t.epoch, t.rerun, t.stored = now.UnixMilli(), false, t.print
+	ctx, cancel := context.WithTimeout(ctx, claimBudget)
+	defer cancel()
+	err := t.guard.cfg.Store.Claim(ctx, Claim{Now: now, Skew: t.guard.cfg.Skew, Record: Record{
+		ID: t.id, Version: SchemaVersion, Status: Processing, Owner: t.asker.Owner, Epoch: t.epoch,
+		Fingerprint: t.print, Principal: t.asker.Principal, Endpoint: t.request.Route, RequestID: t.request.RequestID,
+		LeaseUntil: t.lease, ExpiresAt: t.expiry(now), CreatedAt: now.Truncate(time.Millisecond).Round(0),
+	}})
+	t.mayHold = t.mayHold || uncertain(err)
+	return err
+}
+
+// takeover takes the record that was seen from its last owner. Whatever happens to the acknowledgement, a claim that
+// may come from a processing record is never released before the handler has run.
+func (t *Attempt) takeover(ctx context.Context, seen *Record) error {
+	now := t.guard.cfg.Now()
+	t.plan(ctx, now)
+	if !t.startable(now) {
+		return errNoTime
+	}
+	t.epoch, t.rerun, t.stored = max(seen.Epoch+1, now.UnixMilli()), true, seen.Fingerprint
+	t.tookOrphan = t.tookOrphan || seen.Status == Processing
+	ctx, cancel := context.WithTimeout(ctx, claimBudget)
+	defer cancel()
+	err := t.guard.cfg.Store.Takeover(ctx, Takeover{Seen: seen, Owner: t.asker.Owner, Epoch: t.epoch,
+		LeaseUntil: t.lease, ExpiresAt: t.expiry(now)})
+	t.mayHold = t.mayHold || uncertain(err)
+	return err
+}
+
+var errNoTime = errors.New("too little time is left to run the request")
+
+// uncertain reports whether a write with this result has taken effect, or may have.
+func uncertain(err error) bool { return !errors.Is(err, ErrRefused) && !errors.Is(err, ErrBusy) }
+
+// standing is the record that a refused write met, read anew where the refusal did not tell.
+func (t *Attempt) standing(ctx context.Context, err error) (*Record, error) {
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		return refused.Record, nil
+	case err != nil && !errors.Is(err, ErrBusy):
+		return nil, err
+	}
+	return t.read(ctx)
+}
+
+func (t *Attempt) read(ctx context.Context) (*Record, error) {
+	ctx, cancel := context.WithTimeout(ctx, readBudget)
+	defer cancel()
+	return t.guard.cfg.Store.Get(ctx, t.id)
+}
+
+// unavailable answers that the request did not run, because the store did not say whether it may.
+func (t *Attempt) unavailable(ctx context.Context, err error) *answer {
+	if t.mayHold {
+		t.letGo(ctx)
+	}
+	a := t.problem(OutcomeStoreError, storeUnavailable, retrySoon())
+	a.err = err
+	return &a
+}
+
+// turnAway answers a request that does not run, as the record that stands says.
+func (t *Attempt) turnAway(ctx context.Context, d Decision, seen *Record) *answer {
+	a := answer{}
+	switch d {
+	case DecideReplay:
+		a = t.replay(ctx, seen)
+	case DecideForbidden:
+		a = t.problem(OutcomeForbidden, replayForbidden, 0)
+	case DecideReused:
+		a = t.problem(OutcomeMismatch, keyReused, 0)
+	case DecideInProgress:
+		rest := seen.LeaseUntil.Sub(t.guard.cfg.Now())
+		a = t.problem(OutcomeInProgress, inProgress, min(max(rest, time.Second), 2*time.Second))
+	case DecideUnknown:
+		a = t.problem(OutcomeUnresolved, outcomeUnknown, 0)
+	case DecideUnreadable:
+		a = t.problem(OutcomeStoreError, storeUnavailable, retrySoon())
+		a.err = unreadable(seen)
+	default:
+		panic(fmt.Sprintf("idempotency: decision %d turns nobody away", d))
+	}
+	return &a
+}
+
+func unreadable(r *Record) error {
+	if r.Fault != nil {
+		return r.Fault
+	}
+	return fmt.Errorf("the record has schema version %d and fingerprint rules that this code does not read; deploy a release that does", r.Version)
+}
+
+// replay answers with the recorded response.
+func (t *Attempt) replay(ctx context.Context, seen *Record) answer {
+	r, err := t.recorded(ctx, seen)
+	if err != nil {
+		a := t.problem(OutcomeStoreError, storeUnavailable, retrySoon())
+		a.err = err
+		return a
+	}
+	r.Header.Set(ReplayHeader, "true")
+	return answer{outcome: OutcomeReplay, response: r}
+}
+
+// recorded is a copy of the response that a completed record holds.
+func (t *Attempt) recorded(ctx context.Context, seen *Record) (*Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, readBudget)
+	defer cancel()
+	if err := t.guard.cfg.Store.LoadBody(ctx, seen); err != nil {
+		return nil, err
+	}
+	r := seen.Response.clone()
+	if r.Header == nil {
+		r.Header = map[string][]string{}
+	}
+	return r, nil
+}
+
+// invalid answers a request that the validate hook refuses. A live record decides first, since a retry must get its
+// replay even where the rules have changed; a refused request never takes over.
+func (t *Attempt) invalid(ctx context.Context, refusal *Response) answer {
+	seen, err := t.read(ctx)
+	if err != nil {
+		return *t.unavailable(ctx, err)
+	}
+	switch d := Decide(seen, t.asker, t.guard.cfg.Now()); d {
+	case DecideTakeover:
+		if seen.Status == Processing {
+			return *t.turnAway(ctx, DecideUnknown, seen)
+		}
+		return answer{outcome: OutcomeRejected, response: refusal}
+	case DecideClaim:
+		return answer{outcome: OutcomeRejected, response: refusal}
+	default:
+		return *t.turnAway(ctx, d, seen)
+	}
+}
+
+// unguarded runs a request that has no key and needs none.
+func (t *Attempt) unguarded(ctx context.Context, run RunHandler) answer {
+	r, err := run(ctx)
+	if err != nil || r == nil {
+		a := t.problem(OutcomeUnguarded, handlerFailed, 0)
+		a.err = err
+		return a
+	}
+	return answer{outcome: OutcomeUnguarded, response: r}
+}
+
+// reject answers a request that was refused before the lookup.
+func (t *Attempt) reject(p Problem, detail string) *answer {
+	if detail != "" {
+		p.Detail = detail
+	}
+	a := t.problem(OutcomeRejected, p, 0)
+	return &a
+}
+
+// problem makes the answer of one of the guard's situations.
+func (t *Attempt) problem(o Outcome, p Problem, retryAfter time.Duration) answer {
+	p.Type = t.guard.cfg.ProblemType + p.Code
+	p.RetryAfter = retryAfter
+	if change := t.guard.cfg.Status; change != nil {
+		p.Status = change(p.Code, p.Status)
+	}
+	return answer{outcome: o, response: p.Response()}
+}
+
+// retrySoon spreads the retries of many clients over three seconds.
+func retrySoon() time.Duration { return time.Second + rand.N(2*time.Second) }

@@ -1,0 +1,64 @@
+package idempotency
+
+import (
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strings"
+)
+
+// ReplayHeader is set to "true" on every replayed response, and on no other.
+const ReplayHeader = "Idempotent-Replayed"
+
+// notRecorded are the headers that belong to one exchange, one session or one origin, not to the operation: hop-by-hop
+// fields (RFC 9110, section 7.6.1), and what the server or the gateway writes anew each time.
+var notRecorded = []string{
+	"Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Proxy-Connection", "Te", "Trailer",
+	"Transfer-Encoding", "Upgrade", "Content-Length", "Date", "Server", "Set-Cookie", ReplayHeader,
+}
+
+var notRecordedPrefixes = []string{"Access-Control-", "X-Amzn-", "X-Amz-Apigw-", "Apigw-"}
+
+// sendable returns the headers without the values that hold CR or LF, and how many it dropped: such a value could start
+// a header of its own. Names become canonical.
+func sendable(h http.Header) (clean http.Header, dropped int) {
+	clean = make(http.Header, len(h))
+	for name, values := range h {
+		name = textproto.CanonicalMIMEHeaderKey(name)
+		for _, v := range values {
+			if strings.ContainsAny(name+v, "\r\n") {
+				dropped++
+				continue
+			}
+			clean[name] = append(clean[name], v)
+		}
+	}
+	return clean, dropped
+}
+
+// recordable returns the headers that are kept for replays.
+func recordable(h http.Header) http.Header {
+	kept := make(http.Header, len(h))
+	for name, values := range h {
+		if !slices.Contains(notRecorded, name) && !hasPrefix(name, notRecordedPrefixes) && !namedBy(h["Connection"], name) {
+			kept[name] = values
+		}
+	}
+	return kept
+}
+
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// namedBy reports whether a Connection header names a field as hop-by-hop.
+func namedBy(connection []string, name string) bool {
+	for _, value := range connection {
+		for token := range strings.SplitSeq(value, ",") {
+			if strings.EqualFold(strings.TrimSpace(token), name) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package idempotency
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/dunglas/httpsfv"
+)
+
+// KeyHeader is the header that carries the key, from draft-ietf-httpapi-idempotency-key-header-07.
+const KeyHeader = "Idempotency-Key"
+
+const maxKey = 255 // characters, the quotes of the quoted form not counted
+
+var errKeyMissing = errors.New("the " + KeyHeader + " header is missing")
+
+// Reasons for a malformed key. They go into the answer and so never carry the key itself.
+var (
+	errKeyTwice  = errors.New("more than one key was sent; send one " + KeyHeader + " header with one value")
+	errKeyLength = errors.New("a key has 1 to 255 characters")
+	errKeyQuoted = errors.New(`a quoted key is a structured-field string (RFC 9651): printable ASCII between double quotes, " and \ escaped`)
+	errKeyBare   = errors.New("a key without quotes is printable ASCII without space, comma, semicolon, quote or backslash; quote it to use these")
+)
+
+// ParseKey reads the idempotency key of a request: a structured-field string (RFC 9651, section 3.3.3), or the same
+// characters bare, as most clients send it. Both spellings are one key. Parameters after a quoted key are ignored.
+func ParseKey(h http.Header) (string, error) {
+	values := h.Values(KeyHeader)
+	switch {
+	case len(values) == 0:
+		return "", errKeyMissing
+	case len(values) > 1:
+		return "", errKeyTwice
+	}
+	value := strings.Trim(values[0], " \t")
+	key, err := value, error(nil)
+	if strings.HasPrefix(value, `"`) {
+		key, err = parseQuoted(value)
+	} else if strings.IndexFunc(value, notBare) >= 0 {
+		err = errKeyBare
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(key) == 0 || len(key) > maxKey:
+		return "", errKeyLength
+	}
+	return key, nil
+}
+
+func parseQuoted(value string) (string, error) {
+	item, err := httpsfv.UnmarshalItem([]string{value})
+	if err != nil {
+		return "", errKeyQuoted
+	}
+	key, ok := item.Value.(string)
+	if !ok {
+		return "", errKeyQuoted
+	}
+	return key, nil
+}
+
+// notBare reports whether a character needs the quoted form, or is not allowed in keys at all.
+func notBare(r rune) bool {
+	return r <= ' ' || r > '~' || strings.ContainsRune(`,;"\`, r)
+}

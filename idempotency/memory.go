@@ -1,0 +1,88 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// Memory is a [Store] in this process's memory: for tests, and for trying things out. Records are forgotten with the
+// process, and expired ones stay until their key is claimed anew. The zero value is ready to use.
+type Memory struct {
+	mu      sync.Mutex
+	records map[string]*Record // guarded by mu; a stored record is never changed, only replaced
+}
+
+// Claim implements [Store].
+func (m *Memory) Claim(ctx context.Context, w Claim) error { return m.write(ctx, w.Record.ID, w.Apply) }
+
+// Takeover implements [Store].
+func (m *Memory) Takeover(ctx context.Context, w Takeover) error {
+	return m.write(ctx, w.Seen.ID, w.Apply)
+}
+
+// Complete implements [Store]. An enlisted write must be a func(); it runs under the store's lock.
+func (m *Memory) Complete(ctx context.Context, w Completion) error {
+	for _, e := range w.Enlisted {
+		if _, ok := e.(func()); !ok {
+			return errors.New("idempotency: the memory store commits enlisted writes of type func() only; use the store whose Enlist the handler calls")
+		}
+	}
+	w.Response = w.Response.clone()
+	return m.write(ctx, w.ID, func(old *Record) (*Record, bool) {
+		r, ok := w.Apply(old)
+		for _, e := range w.Enlisted {
+			if ok {
+				e.(func())()
+			}
+		}
+		return r, ok
+	})
+}
+
+// Release implements [Store].
+func (m *Memory) Release(ctx context.Context, w Release) error { return m.write(ctx, w.ID, w.Apply) }
+
+// Orphan implements [Store].
+func (m *Memory) Orphan(ctx context.Context, w Orphaning) error { return m.write(ctx, w.ID, w.Apply) }
+
+// Get implements [Store].
+func (m *Memory) Get(ctx context.Context, id string) (*Record, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.records[id].clone(), nil
+}
+
+// LoadBody implements [Store]. The body is always in the record.
+func (m *Memory) LoadBody(ctx context.Context, _ *Record) error { return ctx.Err() }
+
+func (m *Memory) write(ctx context.Context, id string, apply func(*Record) (*Record, bool)) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, ok := apply(m.records[id])
+	if !ok {
+		return &RefusedError{Record: r.clone()}
+	}
+	if m.records == nil {
+		m.records = map[string]*Record{}
+	}
+	m.records[id] = r
+	return nil
+}
+
+// clone copies what a caller could change.
+func (r *Record) clone() *Record {
+	if r == nil {
+		return nil
+	}
+	c := *r
+	c.Response, c.Fingerprint = r.Response.clone(), slices.Clone(r.Fingerprint)
+	return &c
+}

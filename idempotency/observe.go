@@ -1,0 +1,54 @@
+package idempotency
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// Outcome is what became of a request.
+type Outcome string
+
+// Outcomes, one for each request.
+const (
+	OutcomeFirst       Outcome = "first"        // the handler ran and its response is recorded
+	OutcomeReplay      Outcome = "replay"       // a recorded response was given
+	OutcomeInProgress  Outcome = "in_progress"  // another attempt is running
+	OutcomeMismatch    Outcome = "mismatch"     // the key belongs to another request
+	OutcomeForbidden   Outcome = "forbidden"    // the key belongs to another principal
+	OutcomeReleased    Outcome = "released"     // the handler's response is not recorded, the next attempt may run
+	OutcomeOrphaned    Outcome = "orphaned"     // the handler failed without a known outcome
+	OutcomeUnresolved  Outcome = "unresolved"   // an earlier attempt's outcome is unknown, and the policy is Refuse
+	OutcomeFenced      Outcome = "fenced"       // the claim was lost while the handler ran; its result was dropped
+	OutcomeNotRecorded Outcome = "not_recorded" // the handler's response was given, but could not be recorded
+	OutcomeUnanswered  Outcome = "unanswered"   // it is not known whether the completion took effect
+	OutcomeStoreError  Outcome = "store_error"  // refused, because the store did not answer or the record is unreadable
+	OutcomeRejected    Outcome = "rejected"     // refused before the lookup: key, scope, size, authorization, validation
+	OutcomeUnguarded   Outcome = "unguarded"    // ran without a key or with a method that is not guarded
+)
+
+// Event tells what became of one request.
+type Event struct {
+	Outcome  Outcome
+	ID       string // of the record; empty where there was no lookup
+	Endpoint string
+	Status   int           // of the answer; 0 where the handler panicked
+	Takeover bool          // the handler ran with a claim that an earlier attempt had left
+	Duration time.Duration // of the whole request, the handler's time included
+	Err      error         // what went wrong, where something did
+}
+
+// observe reports what became of a request: to the observer, and to the log what an operator must know.
+func (g *Guard) observe(ctx context.Context, t *Attempt, a answer, took time.Duration) {
+	e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Duration: took, Err: a.err}
+	if a.response != nil {
+		e.Status = a.response.Status
+	}
+	if a.err != nil {
+		g.cfg.Logger.LogAttrs(ctx, slog.LevelError, "idempotency: "+string(a.outcome),
+			slog.String("id", e.ID), slog.String("endpoint", e.Endpoint), slog.Int("status", e.Status), slog.Any("error", a.err))
+	}
+	if g.cfg.Observe != nil {
+		g.cfg.Observe(ctx, e)
+	}
+}
