@@ -15,10 +15,8 @@ type Attempt struct {
 	id      string // of the record
 	asker   Asker
 	print   Fingerprint // of the request
-	stored  Fingerprint // of the record that is claimed: equal in meaning, perhaps by older rules
 
-	epoch      int64
-	lease      time.Time     // lease_until as this attempt knows it
+	record     Record        // as this attempt claimed it, or is about to
 	deadline   time.Time     // until when it may work: the lease without the margin
 	budget     time.Duration // for the completion, at the end of the time until deadline
 	rerun      bool          // an earlier attempt had this key
@@ -44,7 +42,7 @@ func (t *Attempt) ID() string { return t.id }
 // Epoch is the attempt's fencing number: greater than that of every earlier attempt with this key. A system that
 // remembers the greatest one it has seen can refuse an attempt that lost its lease. It is the claim's time in Unix ms,
 // or more.
-func (t *Attempt) Epoch() int64 { return t.epoch }
+func (t *Attempt) Epoch() int64 { return t.record.Epoch }
 
 // Rerun reports whether an earlier attempt with this key ran, or may have.
 func (t *Attempt) Rerun() bool { return t.rerun }
@@ -58,7 +56,7 @@ func (t *Attempt) DeriveKey(step string) string {
 		panic("idempotency: DeriveKey needs the name of a step")
 	}
 	buf := appendPart(nil, t.id)
-	buf = appendPart(buf, t.stored)
+	buf = appendPart(buf, t.record.Fingerprint)
 	sum := sha256.Sum256(appendPart(buf, step))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
@@ -88,20 +86,21 @@ func (t *Attempt) dispose(r *Response) Disposition {
 	return t.guard.cfg.Disposition(r)
 }
 
-// plan fixes, for a claim at now, until when the attempt may work and how much of that is kept for its completion. The
-// lease ends with the context's deadline, which in AWS Lambda is the function's.
-func (t *Attempt) plan(ctx context.Context, now time.Time) {
+// plan fixes, for a claim at now, the lease to write. It ends with the context's deadline, which in AWS Lambda is the
+// function's.
+func (t *Attempt) plan(ctx context.Context, now time.Time) (lease time.Time) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = now.Add(t.guard.cfg.Lease)
 	}
-	t.hold(deadline.Add(t.guard.cfg.Skew), now)
+	lease = ceilMillis(deadline.Add(t.guard.cfg.Skew))
+	t.schedule(lease, now)
+	return lease
 }
 
-// hold notes the lease that the attempt has, or is about to write.
-func (t *Attempt) hold(lease, now time.Time) {
-	t.lease = ceilMillis(lease)
-	t.deadline = lease.Add(-t.guard.cfg.Skew).Round(0)
+// schedule fixes, for a lease, until when the attempt may work and how much of that is kept for its completion.
+func (t *Attempt) schedule(lease, now time.Time) {
+	t.deadline = lease.Add(-t.guard.cfg.Skew)
 	t.budget = min(completionBudget, t.deadline.Sub(now)/3)
 }
 

@@ -96,7 +96,7 @@ func (t *Attempt) complete(ctx context.Context, r *Response) answer {
 	t.mu.Lock()
 	enlisted := t.enlisted
 	t.mu.Unlock()
-	err := t.record(ctx, r, enlisted)
+	err := t.keep(ctx, r, enlisted)
 	var business *BusinessError
 	if errors.As(err, &business) {
 		if business.Answer == nil {
@@ -104,7 +104,7 @@ func (t *Attempt) complete(ctx context.Context, r *Response) answer {
 		}
 		r = business.Answer
 		r.Header, _ = sendable(r.Header)
-		err = t.record(ctx, r, nil)
+		err = t.keep(ctx, r, nil)
 	}
 	var refused *RefusedError
 	switch {
@@ -118,15 +118,15 @@ func (t *Attempt) complete(ctx context.Context, r *Response) answer {
 	return answer{outcome: OutcomeNotRecorded, response: r, err: err}
 }
 
-// record writes the completion, within the first three quarters of the budget. What is left is for a look at the
+// keep writes the completion, within the first three quarters of the budget. What is left is for a look at the
 // record where the write is not answered.
-func (t *Attempt) record(ctx context.Context, r *Response, enlisted []any) error {
+func (t *Attempt) keep(ctx context.Context, r *Response, enlisted []any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.budget*3/4)
 	defer cancel()
 	now := t.guard.cfg.Now()
-	return t.guard.cfg.Store.Complete(ctx, Completion{ID: t.id, Owner: t.asker.Owner, Enlisted: enlisted,
+	return t.guard.cfg.Store.Complete(ctx, Completion{Held: &t.record, Enlisted: enlisted,
 		Response:    &Response{Status: r.Status, Header: recordable(r.Header), Body: r.Body},
-		CompletedAt: now.Truncate(time.Millisecond).Round(0), ExpiresAt: ceilSeconds(now.Add(t.guard.cfg.Retention))})
+		CompletedAt: floorMillis(now), ExpiresAt: ceilSeconds(now.Add(t.guard.cfg.Retention))})
 }
 
 // lookUp answers for a transaction whose outcome is not known: one read, and if that does not tell either, the
@@ -177,7 +177,7 @@ func (t *Attempt) own(ctx context.Context, seen *Record) answer {
 // unanswered says that nobody knows yet whether the request took effect. The client may ask again when the lease is
 // over.
 func (t *Attempt) unanswered() answer {
-	return t.problem(OutcomeUnanswered, outcomeUnanswered, max(t.lease.Sub(t.guard.cfg.Now()), time.Second))
+	return t.problem(OutcomeUnanswered, outcomeUnanswered, max(t.record.LeaseUntil.Sub(t.guard.cfg.Now()), time.Second))
 }
 
 // letGo gives back a claim that is, or may be, held before the handler has run. It is released, unless it was or may

@@ -129,8 +129,8 @@ func (t *Attempt) acquire(ctx context.Context) *answer {
 			round++
 			err = t.takeover(ctx, seen)
 		case DecideHold:
-			t.epoch, t.stored = seen.Epoch, seen.Fingerprint
-			t.hold(seen.LeaseUntil, g.cfg.Now())
+			t.record, t.mayHold = *seen, true
+			t.schedule(seen.LeaseUntil, g.cfg.Now())
 			return nil
 		case DecideInProgress:
 			if !patience.sleep(ctx, g.cfg.Now) {
@@ -154,44 +154,41 @@ func (t *Attempt) acquire(ctx context.Context) *answer {
 // claim writes a record of this attempt's own.
 func (t *Attempt) claim(ctx context.Context) error {
 	now := t.guard.cfg.Now()
-	t.plan(ctx, now)
-	if !t.startable(now) {
-		return errNoTime
-	}
-	t.epoch, t.rerun, t.stored = now.UnixMilli(), false, t.print
-	ctx, cancel := context.WithTimeout(ctx, claimBudget)
-	defer cancel()
-	err := t.guard.cfg.Store.Claim(ctx, Claim{Now: now, Skew: t.guard.cfg.Skew, Record: Record{
-		ID: t.id, Version: SchemaVersion, Status: Processing, Owner: t.asker.Owner, Epoch: t.epoch,
+	lease := t.plan(ctx, now)
+	t.rerun = false
+	t.record = Record{ID: t.id, Version: SchemaVersion, Status: Processing, Owner: t.asker.Owner, Epoch: now.UnixMilli(),
 		Fingerprint: t.print, Principal: t.asker.Principal, Endpoint: t.request.Route, RequestID: t.request.RequestID,
-		LeaseUntil: t.lease, ExpiresAt: t.expiry(now), CreatedAt: now.Truncate(time.Millisecond).Round(0),
-	}})
-	t.mayHold = t.mayHold || uncertain(err)
-	return err
+		LeaseUntil: lease, ExpiresAt: t.expiry(now), CreatedAt: floorMillis(now)}
+	return t.take(ctx, now, func(ctx context.Context, s Store) error {
+		return s.Claim(ctx, Claim{Record: t.record, Now: now, Skew: t.guard.cfg.Skew})
+	})
 }
 
 // takeover takes the record that was seen from its last owner. Whatever happens to the acknowledgement, a claim that
 // may come from a processing record is never released before the handler has run.
 func (t *Attempt) takeover(ctx context.Context, seen *Record) error {
 	now := t.guard.cfg.Now()
-	t.plan(ctx, now)
+	w := Takeover{Seen: seen, Owner: t.asker.Owner, Epoch: max(seen.Epoch+1, now.UnixMilli()),
+		LeaseUntil: t.plan(ctx, now), ExpiresAt: t.expiry(now)}
+	t.rerun, t.tookOrphan = true, t.tookOrphan || seen.Status == Processing
+	taken, _ := w.Apply(seen)
+	t.record = *taken
+	return t.take(ctx, now, func(ctx context.Context, s Store) error { return s.Takeover(ctx, w) })
+}
+
+// take sends a claim or takeover that was planned at now, if there is time to do what it is for.
+func (t *Attempt) take(ctx context.Context, now time.Time, write func(context.Context, Store) error) error {
 	if !t.startable(now) {
 		return errNoTime
 	}
-	t.epoch, t.rerun, t.stored = max(seen.Epoch+1, now.UnixMilli()), true, seen.Fingerprint
-	t.tookOrphan = t.tookOrphan || seen.Status == Processing
 	ctx, cancel := context.WithTimeout(ctx, claimBudget)
 	defer cancel()
-	err := t.guard.cfg.Store.Takeover(ctx, Takeover{Seen: seen, Owner: t.asker.Owner, Epoch: t.epoch,
-		LeaseUntil: t.lease, ExpiresAt: t.expiry(now)})
-	t.mayHold = t.mayHold || uncertain(err)
+	err := write(ctx, t.guard.cfg.Store)
+	t.mayHold = t.mayHold || !errors.Is(err, ErrRefused) && !errors.Is(err, ErrBusy)
 	return err
 }
 
 var errNoTime = errors.New("too little time is left to run the request")
-
-// uncertain reports whether a write with this result has taken effect, or may have.
-func uncertain(err error) bool { return !errors.Is(err, ErrRefused) && !errors.Is(err, ErrBusy) }
 
 // standing is the record that a refused write met, read anew where the refusal did not tell.
 func (t *Attempt) standing(ctx context.Context, err error) (*Record, error) {

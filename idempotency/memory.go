@@ -30,7 +30,7 @@ func (m *Memory) Complete(ctx context.Context, w Completion) error {
 		}
 	}
 	w.Response = w.Response.clone()
-	return m.write(ctx, w.ID, func(old *Record) (*Record, bool) {
+	return m.write(ctx, w.Held.ID, func(old *Record) (*Record, bool) {
 		r, ok := w.Apply(old)
 		for _, e := range w.Enlisted {
 			if ok {

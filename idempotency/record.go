@@ -55,6 +55,7 @@ type Record struct {
 type BodyItems struct {
 	Chunks   int    // how many items hold it
 	Encoding string // "gzip", or empty: as it is
+	Sum      []byte // SHA-256 of the whole body
 }
 
 // orphaned is the LeaseUntil of a record whose owner gave up without knowing the outcome.
@@ -95,3 +96,6 @@ func ceil(t time.Time, unit time.Duration) time.Time {
 	}
 	return down.Round(0)
 }
+
+// floorMillis is the precision of instants that say when something was.
+func floorMillis(t time.Time) time.Time { return t.Truncate(time.Millisecond).Round(0) }

@@ -47,7 +47,7 @@ func (t Takeover) Apply(old *Record) (*Record, bool) {
 
 // Completion records the response of a run.
 type Completion struct {
-	ID, Owner   string
+	Held        *Record // the record as the owner claimed it
 	Response    *Response
 	CompletedAt time.Time
 	ExpiresAt   time.Time
@@ -56,7 +56,7 @@ type Completion struct {
 
 // Apply completes the record if the owner still holds the claim.
 func (c Completion) Apply(old *Record) (*Record, bool) {
-	if !old.held(c.Owner) {
+	if !old.held(c.Held.Owner) {
 		return old, false
 	}
 	r := *old

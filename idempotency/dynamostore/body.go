@@ -1,0 +1,129 @@
+package dynamostore
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+)
+
+const (
+	recordSize   = 1024        // bytes: what a record over it costs, each duplicate pays, in write units
+	chunkSize    = 390_000     // bytes of a body in one item of at most 400 KB
+	maxChunks    = 64          // more than Lambda's 6 MB need
+	maxBody      = 64 << 20    // bytes that a stored body may unpack to
+	compressFrom = 1024        // bytes; below it compression does not pay
+	bodyOutlives = time.Hour   // body items expire this long after their record
+	completed    = 12 + 9 + 53 // bytes that a completion adds for completed_at, the status and the names of the response
+)
+
+// body is a response body as it is stored: in the record, or in items of its own.
+type body struct {
+	inline   []byte
+	chunks   [][]byte
+	encoding string
+	sum      [sha256.Size]byte
+}
+
+// prepare chooses where a response's body goes. It stands in the record only while that stays within one write unit.
+func prepare(held *idempotency.Record, r *idempotency.Response) body {
+	size := itemSize(encode(held)) + completed + valueSize(encodeHeader(r.Header))
+	if len(r.Body) == 0 || size+len(r.Body) <= recordSize {
+		return body{inline: r.Body}
+	}
+	b := body{sum: sha256.Sum256(r.Body)}
+	stored := r.Body
+	if packed := compress(r.Body); len(packed) < len(stored)*9/10 {
+		stored, b.encoding = packed, "gzip"
+	}
+	for len(stored) > chunkSize {
+		b.chunks, stored = append(b.chunks, stored[:chunkSize]), stored[chunkSize:]
+	}
+	b.chunks = append(b.chunks, stored)
+	return b
+}
+
+// compress returns nil for what is too small to gain.
+func compress(b []byte) []byte {
+	if len(b) < compressFrom {
+		return nil
+	}
+	var buf bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // a valid level
+	w.Write(b)                                        // a bytes.Buffer takes everything
+	w.Close()
+	return buf.Bytes()
+}
+
+// attributes are those that the record needs to find the body.
+func (b body) attributes() item {
+	switch {
+	case len(b.chunks) > 0 && b.encoding != "":
+		return item{"body_chunks": num(len(b.chunks)), "body_sum": bin(b.sum[:]), "body_encoding": str(b.encoding)}
+	case len(b.chunks) > 0:
+		return item{"body_chunks": num(len(b.chunks)), "body_sum": bin(b.sum[:])}
+	case len(b.inline) > 0:
+		return item{"response_body": bin(b.inline)}
+	}
+	return nil
+}
+
+// putBody writes the body items, before a completion refers to them. Their ids are the owner's own, so that no other
+// attempt can write over them; those of an attempt that fails are left to TTL.
+func (s *Store) putBody(ctx context.Context, c idempotency.Completion, b body) error {
+	for n, chunk := range b.chunks {
+		it := key(bodyID(c.Held.ID, c.Held.Owner, n))
+		it["data"], it["expires_at"] = bin(chunk), seconds(c.ExpiresAt.Add(bodyOutlives))
+		if _, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it}); err != nil {
+			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+func bodyID(id, owner string, n int) string { return id + "#body#" + owner + "#" + strconv.Itoa(n) }
+
+// LoadBody implements [idempotency.Store]. It reads the body items, if there are any, one GetItem each.
+func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
+	if r.Body.Chunks == 0 {
+		return nil
+	}
+	var stored []byte
+	for n := range r.Body.Chunks {
+		it, err := s.get(ctx, bodyID(r.ID, r.Owner, n))
+		if err != nil {
+			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
+		}
+		data, ok := it["data"].(*types.AttributeValueMemberB)
+		if !ok {
+			return fmt.Errorf("dynamostore: body item %d of %d: %w", n, r.Body.Chunks, idempotency.ErrBodyLost)
+		}
+		stored = append(stored, data.Value...)
+	}
+	whole, err := unpack(stored, r.Body.Encoding)
+	if sum := sha256.Sum256(whole); err != nil || !bytes.Equal(sum[:], r.Body.Sum) {
+		return fmt.Errorf("dynamostore: body of %d items does not match its checksum: %w", r.Body.Chunks, idempotency.ErrBodyLost)
+	}
+	r.Response.Body = whole
+	return nil
+}
+
+func unpack(stored []byte, encoding string) ([]byte, error) {
+	if encoding != "gzip" {
+		return stored, nil
+	}
+	r, err := gzip.NewReader(bytes.NewReader(stored))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(io.LimitReader(r, maxBody))
+}

@@ -1,0 +1,110 @@
+package dynamostore
+
+import (
+	"maps"
+	"strconv"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+)
+
+// The writes of the protocol as DynamoDB expressions. Each says the same as the Apply method of its write in package
+// idempotency; the tests compare the two.
+
+// expression is an update and the condition under which it is made.
+type expression struct {
+	update, condition string
+	names             map[string]string
+	values            item
+}
+
+// claimable: no record, or a finished one that has expired and that this code can read. A processing record is never
+// replaced: its steps and fencing number must survive, and a live lease counts whatever its expiry says.
+const claimable = "attribute_not_exists(id) OR (expires_at <= :before AND #status IN (:completed, :released) AND v IN (:v))"
+
+var claimNames = map[string]string{"#status": "status"}
+
+func claimValues(c idempotency.Claim) item {
+	return item{
+		":before":    num(c.Now.Add(-c.Skew).Unix()),
+		":completed": str(string(idempotency.Completed)), ":released": str(string(idempotency.Released)),
+		":v": num(idempotency.SchemaVersion),
+	}
+}
+
+// mine: this attempt still holds the claim.
+const mine = "#owner = :me AND #status = :processing"
+
+// owned is an update by the owner of the claim.
+func owned(owner, update string, values item) expression {
+	values[":me"], values[":processing"] = str(owner), str(string(idempotency.Processing))
+	return expression{update: update, condition: mine, values: values,
+		names: map[string]string{"#owner": "owner", "#status": "status"}}
+}
+
+// takeover: nothing has happened to the record since it was seen. For a processing record that includes its lease: a
+// renewal may have landed.
+func takeover(t idempotency.Takeover) expression {
+	e := expression{
+		update:    "SET #owner = :me, epoch = :epoch, lease_until = :lease, #status = :processing, v = :v",
+		condition: "#owner = :seen_owner AND epoch = :seen_epoch AND #status = :seen_status",
+		names:     map[string]string{"#owner": "owner", "#status": "status"},
+		values: item{
+			":me": str(t.Owner), ":epoch": num(t.Epoch), ":lease": millis(t.LeaseUntil),
+			":processing": str(string(idempotency.Processing)), ":v": num(idempotency.SchemaVersion),
+			":seen_owner": str(t.Seen.Owner), ":seen_epoch": num(t.Seen.Epoch), ":seen_status": str(string(t.Seen.Status)),
+		},
+	}
+	if t.Seen.Status == idempotency.Processing {
+		e.condition += " AND lease_until = :seen_lease"
+		e.values[":seen_lease"] = millis(t.Seen.LeaseUntil)
+	}
+	if t.ExpiresAt.IsZero() {
+		e.update += " REMOVE expires_at"
+	} else {
+		e.update += ", expires_at = :expires"
+		e.values[":expires"] = seconds(t.ExpiresAt)
+	}
+	return e
+}
+
+// release: the record stays, for its fingerprint and fencing number.
+func release(r idempotency.Release) expression {
+	return owned(r.Owner, "SET #status = :released, expires_at = :expires REMOVE lease_until",
+		item{":released": str(string(idempotency.Released)), ":expires": seconds(r.ExpiresAt)})
+}
+
+// orphan: the lease ends now. The expiry stays.
+func orphan(o idempotency.Orphaning) expression {
+	return owned(o.Owner, "SET lease_until = :orphaned", item{":orphaned": millis(idempotency.Orphaned())})
+}
+
+// complete records a response whose body stands in it, or in body items.
+func complete(c idempotency.Completion, b body) expression {
+	e := owned(c.Held.Owner, "SET #status = :completed, completed_at = :at, expires_at = :expires, "+
+		"response_status = :response_status, response_headers = :response_headers", item{
+		":completed": str(string(idempotency.Completed)), ":at": millis(c.CompletedAt), ":expires": seconds(c.ExpiresAt),
+		":response_status": num(c.Response.Status), ":response_headers": encodeHeader(c.Response.Header),
+	})
+	for name, value := range b.attributes() {
+		e.update += ", " + name + " = :" + name
+		e.values[":"+name] = value
+	}
+	e.update += " REMOVE lease_until, steps"
+	return e
+}
+
+// transactUpdate is the expression as the action of a transaction.
+func (e expression) transactUpdate(table *string, id string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{TableName: table, Key: key(id),
+		UpdateExpression: &e.update, ConditionExpression: &e.condition,
+		ExpressionAttributeNames: maps.Clone(e.names), ExpressionAttributeValues: e.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld}}
+}
+
+func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+func num[T int | int64](n T) types.AttributeValue {
+	return &types.AttributeValueMemberN{Value: strconv.FormatInt(int64(n), 10)}
+}

@@ -1,0 +1,123 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+)
+
+// Codes of a cancellation's reasons, from the documentation of TransactWriteItems.
+const (
+	reasonNone       = "None"
+	reasonCondition  = "ConditionalCheckFailed"
+	reasonConflict   = "TransactionConflict"
+	reasonThroughput = "ProvisionedThroughputExceeded"
+	reasonThrottling = "ThrottlingError"
+)
+
+// Complete implements [idempotency.Store]: one UpdateItem, or one TransactWriteItems where writes are enlisted, after
+// one PutItem for each body item. It is tried until the context's deadline.
+func (s *Store) Complete(ctx context.Context, c idempotency.Completion) error {
+	b := prepare(c.Held, c.Response)
+	if err := s.putBody(ctx, c, b); err != nil {
+		return err
+	}
+	e := complete(c, b)
+	enlisted, err := gather(c.Enlisted)
+	if err != nil {
+		return err
+	}
+	if len(enlisted.items) == 0 {
+		return retry(ctx, completionTries, isTransient, func() error { return s.update(ctx, "completion", c.Held.ID, e) })
+	}
+	items := append([]types.TransactWriteItem{e.transactUpdate(s.table, c.Held.ID)}, enlisted.items...)
+	return s.transact(ctx, c.Held.ID, items, enlisted.answer)
+}
+
+// transact commits the completion, first in items, with the enlisted writes. Each try has a client token of its own,
+// made by the SDK: should an unanswered try land after all, the owner's condition refuses the next one.
+func (s *Store) transact(ctx context.Context, id string, items []types.TransactWriteItem, answer answerFunc) error {
+	again := func(err error) bool { return isTransient(err) || verdictOf(err) == tryAgain }
+	err := retry(ctx, completionTries, again, func() error {
+		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+		return err
+	})
+	switch verdictOf(err) {
+	case refusedOurs:
+		return s.refused(ctx, id, reasonsOf(err)[0].Item)
+	case refusedTheirs:
+		return business(reasonsOf(err)[1:], answer)
+	}
+	if err != nil {
+		return fmt.Errorf("dynamostore: completion with %d enlisted writes: %w", len(items)-1, err)
+	}
+	return nil
+}
+
+// verdict is what a cancellation means for the attempt.
+type verdict int
+
+const (
+	noCancellation verdict = iota
+	refusedOurs            // the claim is not held any more
+	tryAgain               // somebody else was writing, or capacity was short
+	refusedTheirs          // the claim is held, an enlisted write cannot be made
+)
+
+// verdictOf reads a cancellation by position, ours first: an own completion that landed unanswered may make the
+// enlisted conditions fail as well, and must not be told as a failure.
+func verdictOf(err error) verdict {
+	reasons := reasonsOf(err)
+	if len(reasons) == 0 {
+		return noCancellation
+	}
+	if code(reasons[0]) == reasonCondition {
+		return refusedOurs
+	}
+	for _, r := range reasons {
+		switch code(r) {
+		case reasonConflict, reasonThroughput, reasonThrottling:
+			return tryAgain
+		}
+	}
+	if code(reasons[0]) == reasonNone {
+		return refusedTheirs
+	}
+	return noCancellation // our own update is invalid: a bug, which must not look like an answer
+}
+
+func reasonsOf(err error) []types.CancellationReason {
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		return nil
+	}
+	return cancelled.CancellationReasons
+}
+
+func code(r types.CancellationReason) string { return aws.ToString(r.Code) }
+
+// business is the error for enlisted writes that were refused. The handler's answer is asked for only where nothing
+// but conditions failed: an invalid write has no business meaning.
+func business(reasons []types.CancellationReason, answer answerFunc) error {
+	e := &idempotency.BusinessError{Reason: "no reason given"}
+	for i, r := range reasons {
+		switch code(r) {
+		case reasonNone:
+			continue
+		case reasonCondition:
+			e.Reason = fmt.Sprintf("the condition of enlisted write %d does not hold", i)
+		default:
+			return &idempotency.BusinessError{Reason: fmt.Sprintf("enlisted write %d: %s: %s", i, code(r), aws.ToString(r.Message))}
+		}
+	}
+	if answer != nil {
+		e.Answer = answer(reasons)
+	}
+	return e
+}
