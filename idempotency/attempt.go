@@ -93,14 +93,13 @@ func (t *Attempt) plan(ctx context.Context, now time.Time) (lease time.Time) {
 	if !ok {
 		deadline = now.Add(t.guard.cfg.Lease)
 	}
-	lease = ceilMillis(deadline.Add(t.guard.cfg.Skew))
-	t.schedule(lease, now)
-	return lease
+	t.schedule(deadline, now)
+	return ceilMillis(deadline.Add(t.guard.cfg.Skew))
 }
 
-// schedule fixes, for a lease, until when the attempt may work and how much of that is kept for its completion.
-func (t *Attempt) schedule(lease, now time.Time) {
-	t.deadline = lease.Add(-t.guard.cfg.Skew)
+// schedule fixes until when the attempt may work and how much of that is kept for its completion.
+func (t *Attempt) schedule(deadline, now time.Time) {
+	t.deadline = deadline.Round(0)
 	t.budget = min(completionBudget, t.deadline.Sub(now)/3)
 }
 
