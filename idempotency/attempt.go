@@ -86,21 +86,16 @@ func (t *Attempt) dispose(r *Response) Disposition {
 	return t.guard.cfg.Disposition(r)
 }
 
-// plan fixes, for a claim at now, the lease to write. It ends with the context's deadline, which in AWS Lambda is the
-// function's.
+// plan fixes, for a claim at now, until when the attempt may work, how much of that is kept for its completion, and the
+// lease to write. The time ends with the context's deadline, which in AWS Lambda is the function's.
 func (t *Attempt) plan(ctx context.Context, now time.Time) (lease time.Time) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		deadline = now.Add(t.guard.cfg.Lease)
 	}
-	t.schedule(deadline, now)
-	return ceilMillis(deadline.Add(t.guard.cfg.Skew))
-}
-
-// schedule fixes until when the attempt may work and how much of that is kept for its completion.
-func (t *Attempt) schedule(deadline, now time.Time) {
 	t.deadline = deadline.Round(0)
 	t.budget = min(completionBudget, t.deadline.Sub(now)/3)
+	return ceilMillis(t.deadline.Add(t.guard.cfg.Skew))
 }
 
 // startable reports whether there is time to run a handler and to complete.

@@ -130,7 +130,7 @@ func (t *Attempt) acquire(ctx context.Context) *answer {
 			err = t.takeover(ctx, seen)
 		case DecideHold:
 			t.record, t.mayHold = *seen, true
-			t.schedule(seen.LeaseUntil.Add(-g.cfg.Skew), g.cfg.Now())
+			t.deadline = seen.LeaseUntil.Add(-g.cfg.Skew)
 			return nil
 		case DecideInProgress:
 			if !patience.sleep(ctx, g.cfg.Now) {
