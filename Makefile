@@ -1,17 +1,23 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run build clean
+.PHONY: help run demo build test integration lint validate bench bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
 LAMBDA_GOARCH := arm64
 LDFLAGS       := -s -w -buildid=
 
+# The race detector needs a C compiler.
+RACE := $(if $(shell command -v $$(go env CC)),-race)
+
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: ## serve the API on 127.0.0.1:3000; ARGS='-timeout 6s' passes flags on
 	go run ./integration/cmd/sandbox $(ARGS)
+
+demo: ## a lost reply and 50 copies at once, against a sandbox of its own; fails if a charge was doubled
+	go run ./integration/cmd/demo $(ARGS)
 
 build: ## build the functions for Lambda into bin/
 	$(MAKE) build-PaymentsFunction ARTIFACTS_DIR=bin/PaymentsFunction
@@ -20,6 +26,32 @@ build: ## build the functions for Lambda into bin/
 build-PaymentsFunction:
 	CGO_ENABLED=0 GOOS=$(or $(GOOS),$(LAMBDA_GOOS)) GOARCH=$(or $(GOARCH),$(LAMBDA_GOARCH)) \
 		go build -trimpath -tags lambda.norpc -ldflags '$(LDFLAGS)' -o $(ARTIFACTS_DIR)/bootstrap ./functions/payments
+
+test: ## all tests, with the race detector where there is a C compiler
+	@$(if $(RACE),:,echo "no C compiler: the tests run without the race detector")
+	go test $(RACE) ./...
+
+integration: ## the end-to-end tests alone
+	go test $(RACE) -count=1 ./integration/...
+
+lint: ## gofmt, go vet, staticcheck
+	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on:" $$unformatted; exit 1; }
+	go vet ./...
+	go tool staticcheck ./...
+
+validate: ## cfn-lint on the template, where it is installed
+	@if command -v cfn-lint >/dev/null; then cfn-lint template.yaml && echo "template.yaml is clean"; \
+	else echo "cfn-lint is not installed (pip install cfn-lint): template.yaml is not checked"; fi
+
+bench: ## benchmarks of the library, then the two below
+	go test -run '^$$' -bench . -benchmem ./idempotency/...
+	$(MAKE) bench-start bench-sandbox
+
+bench-start: ## process start to first poll, against a minimal function
+	go run ./integration/startup
+
+bench-sandbox: ## what the sandbox adds to a request, and 50 at once
+	go run ./integration/cmd/sandbox -bench
 
 clean: ## remove what was built
 	rm -rf bin .aws-sam
