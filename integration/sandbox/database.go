@@ -1,0 +1,58 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+// tableWait is how long a new table may take until it can be used.
+const tableWait = 2 * time.Minute
+
+// checkEndpoint refuses what is not a database server's URL, and AWS itself unless that is asked for.
+func checkEndpoint(endpoint string, allowAWS bool) error {
+	u, err := url.Parse(endpoint)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("DYNAMODB_ENDPOINT: %q is not an http or https URL", endpoint)
+	}
+	if isAWS(u.Hostname()) && !allowAWS {
+		return fmt.Errorf("DYNAMODB_ENDPOINT: %s is AWS itself, where tables and calls cost money: pass -allow-aws if you mean it", u.Hostname())
+	}
+	return nil
+}
+
+func isAWS(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	for _, domain := range []string{"amazonaws.com", "amazonaws.com.cn", "api.aws"} {
+		if host == domain || strings.HasSuffix(host, "."+domain) {
+			return true
+		}
+	}
+	return false
+}
+
+// localKey is the access key id and the secret for servers that check neither.
+const localKey = "sandbox"
+
+// databaseClient is the sandbox's own client, for creating tables. Only AWS itself gets real credentials.
+func databaseClient(ctx context.Context, region, endpoint string, realCredentials bool) (*dynamodb.Client, error) {
+	if !realCredentials {
+		return dynamodb.New(dynamodb.Options{
+			Region:       region,
+			BaseEndpoint: &endpoint,
+			Credentials:  credentials.NewStaticCredentialsProvider(localKey, localKey, ""),
+		}), nil
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
+	if err != nil {
+		return nil, err
+	}
+	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.BaseEndpoint = aws.String(endpoint) }), nil
+}

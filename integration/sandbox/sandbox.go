@@ -1,0 +1,319 @@
+// Package sandbox runs the project's SAM template on one machine: an API Gateway HTTP API with a JWT authorizer, the
+// functions' real bootstrap binaries behind a local Lambda Runtime API, a database, and a fake payment provider.
+//
+// Start is all that most callers need; integration/cmd/sandbox is a command around it. What happens to a request is in
+// gateway.go, from top to bottom; how processes are started, used again and killed is in pool.go and instance.go.
+//
+// It is faithful where a client or a function could tell the difference: the events (payload format 2.0), the answers
+// of the gateway itself, its limits, crashes, timeouts and cold starts. It is no model of AWS's latency, scaling or IAM:
+// policies are not checked, and a process is not frozen between requests. What it does not support in a template it
+// refuses, with the line.
+//
+// Everything listens on loopback addresses. The control routes under /_sandbox/ (control.go) hand out tokens, list the
+// provider's charges, kill processes and make database calls fail.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"crypto/rand"
+	"crypto/rsa"
+
+	"golang.org/x/sync/errgroup"
+
+	"firstwriter/integration/dynamofake"
+)
+
+// What the local issuer and audience are called where the template asks for them. Nothing is fetched from there.
+const (
+	localIssuer   = "https://issuer.sandbox.invalid"
+	localAudience = "sandbox"
+)
+
+// Sandbox is a running template.
+type Sandbox struct {
+	cfg      Config
+	log      *logger
+	launcher *launcher
+	template *template
+	psp      *psp
+	issuer   *issuer
+	fake     *dynamofake.Server // nil with another database server
+	services services
+	pools    map[string]*pool
+	timings  *timings
+	url      string
+
+	closing sync.Once
+	undo    []func() error // in the order of doing
+	closed  error
+}
+
+// Start builds and starts everything and returns when the first request can be served. ctx bounds the start alone; the
+// sandbox runs until Close.
+func Start(ctx context.Context, cfg Config) (*Sandbox, error) {
+	cfg, err := cfg.withDefaults()
+	if err != nil {
+		return nil, fmt.Errorf("sandbox: %w", err)
+	}
+	s := &Sandbox{cfg: cfg, log: &logger{to: cfg.Log}, launcher: newLauncher(), pools: map[string]*pool{}, timings: &timings{}}
+	s.onClose(func() error { s.launcher.close(); return nil })
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// start does one thing after the other; what it does is undone by Close in the reverse order.
+func (s *Sandbox) start(ctx context.Context) error {
+	if err := checkFree(s.cfg.Addr); err != nil {
+		return err
+	}
+	if err := s.openData(); err != nil {
+		return err
+	}
+	if err := s.startServices(); err != nil {
+		return err
+	}
+	artifacts, err := s.tempDir()
+	if err != nil {
+		return err
+	}
+	if err := s.prepare(ctx, artifacts); err != nil {
+		return err
+	}
+	if err := s.startFunctions(ctx, artifacts); err != nil {
+		return err
+	}
+	return s.serveAPI()
+}
+
+func (s *Sandbox) onClose(undo func() error) { s.undo = append(s.undo, undo) }
+
+// Close stops everything: the API first, then the functions' processes, then what they talk to. It waits until all of
+// it is over.
+func (s *Sandbox) Close() error {
+	s.closing.Do(func() {
+		var errs []error
+		for i := len(s.undo) - 1; i >= 0; i-- {
+			errs = append(errs, s.undo[i]())
+		}
+		s.closed = errors.Join(errs...)
+	})
+	return s.closed
+}
+
+// URL is where the API is served, such as "http://127.0.0.1:3000", without a slash at the end.
+func (s *Sandbox) URL() string { return s.url }
+
+// Token signs a token for the API with the claims tenant_id and sub, good for 12 hours. An empty value leaves its claim
+// out.
+func (s *Sandbox) Token(tenant, sub string) (string, error) {
+	t, err := s.issuer.token(tenant, sub, time.Now())
+	if err != nil {
+		return "", fmt.Errorf("sandbox: token: %w", err)
+	}
+	return t, nil
+}
+
+// Database is the built-in database, or nil where another server is used.
+func (s *Sandbox) Database() *dynamofake.Server { return s.fake }
+
+// Routes lists the API's routes as "POST /payments", in the template's order.
+func (s *Sandbox) Routes() []string {
+	var out []string
+	for _, rt := range s.template.routes {
+		out = append(out, rt.key)
+	}
+	return out
+}
+
+func (s *Sandbox) openData() error {
+	if s.cfg.Data == "" {
+		return nil
+	}
+	lock, err := lockData(s.cfg.Data)
+	if err != nil {
+		return err
+	}
+	s.onClose(lock.Close)
+	return nil
+}
+
+// startServices starts the database, the provider and the secrets, which the template's parameters point at, and reads
+// the template.
+func (s *Sandbox) startServices() error {
+	database, err := s.startDatabase()
+	if err != nil {
+		return err
+	}
+	pspURL, err := s.startPSP()
+	if err != nil {
+		return err
+	}
+	arn := secretARN(s.cfg.Region)
+	secretsURL, err := s.serve("127.0.0.1:0", &secrets{arn: arn, value: s.psp.secret, created: time.Now()})
+	if err != nil {
+		return err
+	}
+	s.services = services{
+		region:          s.cfg.Region,
+		database:        database,
+		secrets:         secretsURL,
+		realCredentials: s.cfg.AllowAWS && s.fake == nil,
+	}
+	s.template, err = loadTemplate(templateInput{file: s.cfg.Template, region: s.cfg.Region, given: s.cfg.Parameters, local: map[string]string{
+		"JwtIssuer":         localIssuer,
+		"JwtAudience":       localAudience,
+		"ProviderUrl":       pspURL,
+		"ProviderSecretArn": arn,
+	}})
+	return err
+}
+
+func (s *Sandbox) startDatabase() (url string, err error) {
+	if s.cfg.DynamoDBEndpoint != "" {
+		return s.cfg.DynamoDBEndpoint, nil
+	}
+	dir := ""
+	if s.cfg.Data != "" {
+		dir = filepath.Join(s.cfg.Data, "dynamodb")
+	}
+	if s.fake, err = dynamofake.Open(dynamofake.Options{Dir: dir}); err != nil {
+		return "", err
+	}
+	s.onClose(s.fake.Close)
+	return s.serve("127.0.0.1:0", s.fake)
+}
+
+func (s *Sandbox) startPSP() (url string, err error) {
+	l, err := openLedger(s.cfg.Data)
+	if err != nil {
+		return "", err
+	}
+	s.onClose(l.close)
+	ctx, stop := context.WithCancel(context.Background())
+	s.psp = &psp{secret: "sk_" + rand.Text(), ledger: l, stop: ctx}
+	url, err = s.serve("127.0.0.1:0", s.psp)
+	s.onClose(func() error { stop(); return nil })
+	return url, err
+}
+
+// serve serves a handler until Close.
+func (s *Sandbox) serve(addr string, h http.Handler) (url string, err error) {
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return "", err
+	}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: nil}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(ln)
+	}()
+	s.onClose(func() error {
+		err := server.Close()
+		<-done
+		return err
+	})
+	return "http://" + ln.Addr().String(), nil
+}
+
+func (s *Sandbox) tempDir() (string, error) {
+	dir, err := os.MkdirTemp("", "firstwriter-sandbox-")
+	if err != nil {
+		return "", err
+	}
+	s.onClose(func() error { return os.RemoveAll(dir) })
+	return dir, nil
+}
+
+// prepare does what takes time, side by side: building, creating tables, making a key.
+func (s *Sandbox) prepare(ctx context.Context, artifacts string) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return build(ctx, s.launcher, s.log, s.template.functions, artifacts) })
+	g.Go(func() error {
+		client, err := databaseClient(ctx, s.services.region, s.services.database, s.services.realCredentials)
+		if err != nil {
+			return err
+		}
+		return createTables(ctx, client, s.template.tables)
+	})
+	var key *rsa.PrivateKey
+	g.Go(func() (err error) {
+		key, err = signingKey(s.cfg.Data)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	spec := authorizerSpec{issuer: localIssuer, audience: []string{localAudience}}
+	if s.template.authorizer != nil {
+		spec = *s.template.authorizer
+	}
+	s.issuer = newIssuer(spec, key)
+	return nil
+}
+
+// startFunctions starts one process of each function, so that one that cannot start is known now.
+func (s *Sandbox) startFunctions(ctx context.Context, artifacts string) error {
+	for _, f := range s.template.functions {
+		if s.cfg.Timeout > 0 {
+			f.timeout = s.cfg.Timeout
+		}
+		p := &pool{
+			fn: f, arn: functionARN(s.cfg.Region, f.id), artifacts: filepath.Join(artifacts, f.id),
+			log: s.log, launcher: s.launcher, env: functionEnv(f, s.services),
+		}
+		s.pools[f.id] = p
+		s.onClose(func() error { p.close(); return nil })
+		if err := p.warm(ctx); err != nil {
+			return err
+		}
+	}
+	s.reapIdle()
+	return nil
+}
+
+// reapIdle ends processes that have long been idle, until Close.
+func (s *Sandbox) reapIdle() {
+	tick := time.NewTicker(time.Minute)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case now := <-tick.C:
+				for _, p := range s.pools {
+					p.reap(now)
+				}
+			case <-done:
+				return
+			}
+		}
+	}()
+	s.onClose(func() error { tick.Stop(); close(done); return nil })
+}
+
+func (s *Sandbox) serveAPI() error {
+	g := &gateway{routes: s.template.routes, issuer: s.issuer, pools: s.pools, log: s.log, limit: integrationLimit, timings: s.timings}
+	c := &control{issuer: s.issuer, psp: s.psp, pools: s.pools, fake: s.fake}
+	routes := c.handler()
+	var err error
+	s.url, err = s.serve(s.cfg.Addr, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, controlPrefix) {
+			routes.ServeHTTP(w, r)
+			return
+		}
+		g.ServeHTTP(w, r)
+	}))
+	return err
+}
