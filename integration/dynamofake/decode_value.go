@@ -1,0 +1,181 @@
+package dynamofake
+
+import (
+	"encoding/base64"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxDepth is how many lists and maps may be nested in one another.
+const maxDepth = 32
+
+// item reads a map of attribute values.
+func (d *decoder) item(to *item) error {
+	out := make(item, 0, 8)
+	err := d.object(func(name []byte) error {
+		out = append(out, attr{name: string(name)})
+		v, err := d.value(0)
+		out[len(out)-1].value = v
+		return err
+	})
+	*to = out.sortNames()
+	return err
+}
+
+// value reads one attribute value, which is an object with exactly one member
+// that names the type.
+func (d *decoder) value(depth int) (value, error) {
+	var v value
+	types := 0
+	if kind := d.json.PeekKind(); kind == '"' || kind == '0' || kind == 't' || kind == 'f' {
+		return v, unexpected("Unexpected value type in payload")
+	}
+	err := d.object(func(name []byte) error {
+		k, known := kindNamed(string(name))
+		if !known || d.json.PeekKind() == 'n' {
+			return d.skip()
+		}
+		types++
+		v = value{kind: k}
+		return d.content(&v, depth)
+	})
+	switch {
+	case types == 0:
+		d.complain(invalid("Supplied AttributeValue is empty, must contain exactly one of the supported datatypes"))
+	case types > 1:
+		d.complain(invalid("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"))
+	}
+	return v, err
+}
+
+// content reads what belongs to v's kind.
+func (d *decoder) content(v *value, depth int) error {
+	switch v.kind {
+	case kindBOOL, kindNULL:
+		return d.flag(v)
+	case kindM, kindL:
+		if depth++; depth > maxDepth {
+			d.complain(errTooDeep)
+			return d.skip()
+		}
+		if v.kind == kindL {
+			return d.array(func() error {
+				element, err := d.value(depth)
+				v.elems = append(v.elems, attr{value: element})
+				return err
+			})
+		}
+		err := d.object(func(name []byte) error {
+			v.elems = append(v.elems, attr{name: string(name)})
+			member, err := d.value(depth)
+			v.elems[len(v.elems)-1].value = member
+			return err
+		})
+		v.elems = v.elems.sortNames()
+		return err
+	case kindSS, kindNS, kindBS:
+		return d.set(v)
+	}
+	return d.text(v)
+}
+
+// text reads the string that S, N and B are sent as.
+func (d *decoder) text(v *value) error {
+	raw, ok, err := d.scalar()
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return unexpected("Unexpected field type")
+	case raw[0] != '"' && v.kind == kindB:
+		return unexpected("only base-64-encoded strings are convertible to bytes")
+	case raw[0] != '"':
+		return unexpected(scalarName(raw) + " cannot be converted to String")
+	case v.kind == kindB:
+		v.text, err = decodeBase64(raw)
+		return err
+	}
+	if v.text, err = unquote(raw); err != nil || v.kind == kindS {
+		return err
+	}
+	text := v.text
+	if v.text, err = parseNumber(text); err != nil {
+		d.complain(numberComplaint(err, text))
+	}
+	return nil
+}
+
+// numberComplaint shows the text that is no number.
+func numberComplaint(err error, text string) error {
+	if err == errNotANumber && text != "" {
+		return invalid("%s: %s", err, text)
+	}
+	return err
+}
+
+func decodeBase64(raw jsontext.Value) (string, error) {
+	text := raw[1 : len(raw)-1]
+	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Strict().Decode(out, text)
+	if err != nil {
+		return "", unexpected("Invalid last non-pad Base64 character dectected")
+	}
+	return string(out[:n]), nil
+}
+
+func (d *decoder) flag(v *value) error {
+	var is bool
+	if err := d.boolean(&is); err != nil {
+		return err
+	}
+	switch {
+	case v.kind == kindNULL && !is:
+		d.complain(invalid("One or more parameter values were invalid: Null attribute value types must have the value of true"))
+	case v.kind == kindBOOL && is:
+		v.text = boolTrue
+	}
+	return nil
+}
+
+// set reads the members of a set and orders them.
+func (d *decoder) set(v *value) error {
+	var texts []string
+	err := d.array(func() error {
+		member := value{kind: v.kind.element()}
+		err := d.text(&member)
+		v.elems = append(v.elems, attr{value: member})
+		texts = append(texts, member.text)
+		return err
+	})
+	if len(v.elems) == 0 {
+		d.complain(invalid("One or more parameter values were invalid: %s", emptySet[v.kind]))
+	}
+	slices.SortFunc(v.elems, func(a, b attr) int { return strings.Compare(a.text, b.text) })
+	for i := range v.elems {
+		if i > 0 && v.elems[i].text == v.elems[i-1].text {
+			d.complain(duplicates(v.kind, texts))
+		}
+	}
+	return err
+}
+
+var emptySet = map[kind]string{
+	kindSS: "An string set  may not be empty",
+	kindNS: "An number set  may not be empty",
+	kindBS: "Binary sets should not be empty",
+}
+
+func duplicates(k kind, texts []string) error {
+	switch k {
+	case kindNS:
+		return invalid("Input collection contains duplicates")
+	case kindBS:
+		for i, t := range texts {
+			texts[i] = base64.StdEncoding.EncodeToString([]byte(t))
+		}
+		return invalid("One or more parameter values were invalid: Input collection [%s]of type BS contains duplicates.", strings.Join(texts, ", "))
+	}
+	return invalid("One or more parameter values were invalid: Input collection [%s] contains duplicates.", strings.Join(texts, ", "))
+}

@@ -1,0 +1,83 @@
+// Package dynamofake is a DynamoDB-compatible server in one process, for local
+// runs and tests.
+package dynamofake
+
+import (
+	"sync"
+	"time"
+)
+
+// Options configure a Server. The zero value is a server that keeps everything
+// in memory and uses the machine's clock.
+type Options struct {
+	// Dir is where data is kept; an acknowledged write is on the disk. It is
+	// made if need be, and only one server can have it open. "" keeps data in
+	// memory only.
+	Dir string
+	// Now is the server's clock: it dates tables and stream records, expires
+	// items and client request tokens. nil is time.Now. Injected delays do not
+	// look at it: they take real time (or a synctest bubble's).
+	Now func() time.Time
+	// TransactionTime is how long a transaction stays open between its two
+	// phases, so that tests can meet it: others then see TransactionConflict and
+	// TransactionInProgress. 0 lets other calls run once.
+	TransactionTime time.Duration
+	// TokensCompareBytes tells requests with one client request token apart by
+	// their bytes. By default they are compared by what they mean. Which of the
+	// two the service does is disputed; do not depend on either.
+	TokensCompareBytes bool
+}
+
+// Server is a DynamoDB-compatible server, to be used as an http.Handler or by
+// its RoundTripper. It is safe for concurrent use.
+type Server struct {
+	options     Options
+	now         func() time.Time
+	expressions expressionCache
+	faults      faults
+	stats       counters
+	log         *wal // nil: memory only
+	tokens      tokens
+
+	// mu guards the map of tables, not what is in them, and closed.
+	mu     sync.RWMutex
+	tables map[string]*table
+	closed bool
+
+	closing chan struct{}  // closed by Close
+	calls   sync.WaitGroup // calls that have begun
+}
+
+// Open starts a server. Close it when it is not needed any more.
+func Open(o Options) (*Server, error) {
+	s := &Server{options: o, now: o.Now, tables: map[string]*table{}, closing: make(chan struct{})}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	return s, nil
+}
+
+// Close ends the server: delayed writes land at once, then the data is closed.
+// Calls after it are refused.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	already := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if already {
+		return nil
+	}
+	close(s.closing)
+	s.calls.Wait()
+	return nil
+}
+
+// table is the table of that name.
+func (s *Server) table(name string) (*table, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if t := s.tables[name]; t != nil {
+		return t, nil
+	}
+	return nil, errNoTable
+}

@@ -1,0 +1,93 @@
+package dynamofake
+
+// get is a checked read of one item.
+type get struct {
+	table      *table
+	key        string // encoded
+	projection bound
+}
+
+// prepareGet checks everything about a read that needs no look at the item.
+func (s *Server) prepareGet(r *request) (*get, error) {
+	if err := r.checkExpressionUse(given{projectionExpression, r.projection}); err != nil {
+		return nil, err
+	}
+	if r.complaint != nil {
+		return nil, r.complaint
+	}
+	if err := r.checkPlaceholders(); err != nil {
+		return nil, err
+	}
+	g := new(get)
+	var err error
+	if g.projection, err = r.bind(&s.expressions, projectionExpression, r.projection); err != nil {
+		return nil, err
+	}
+	if err := r.checkUnused(); err != nil {
+		return nil, err
+	}
+	if g.table, err = s.table(*r.table); err != nil {
+		return nil, err
+	}
+	schema, _ := g.table.shape()
+	if err := schema.checkKey(r.key); err != nil {
+		return nil, err
+	}
+	g.key = schema.encode(r.key)
+	return g, nil
+}
+
+// project is what the read shows of a record.
+func (g *get) project(r *record) item {
+	if !g.projection.present() {
+		return r.item
+	}
+	return project(r.item, g.projection.paths, &g.projection.scope)
+}
+
+func (s *Server) getItem(r *request, out *writer) error {
+	var c constraints
+	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
+	c.table(r)
+	c.present(r.key != nil, "key")
+	if err := c.err(); err != nil {
+		return err
+	}
+	g, err := s.prepareGet(r)
+	if err != nil {
+		return err
+	}
+	found, err := s.read(g.table, func() *record { return g.table.find(g.key) })
+	if err != nil {
+		return err
+	}
+	used := consumed{table: g.table.name, units: readUnits(found.bytes(), r.consistent)}
+	s.stats.read(used.units)
+	out.open('{')
+	if found != nil {
+		out.field("Item")
+		out.item(g.project(found))
+	}
+	if r.wantsCapacity() {
+		out.field("ConsumedCapacity")
+		out.capacity(used, r.returnCapacity, noSplit)
+	}
+	out.close('}')
+	return nil
+}
+
+// read looks something up under the table's read lock. It returns when what it
+// saw is durable: an answer must not show what a crash could take back.
+func (s *Server) read(t *table, look func() *record) (*record, error) {
+	s.expireNow(t)
+	t.mu.RLock()
+	found, position, deleted := look(), t.position, t.deleted
+	t.mu.RUnlock()
+	if deleted {
+		return nil, errNoTable
+	}
+	if err := s.log.wait(position); err != nil {
+		return nil, internal(err)
+	}
+	return found, nil
+}

@@ -1,0 +1,212 @@
+package dynamofake
+
+import "slices"
+
+func (s *Server) query(r *request, out *writer) error {
+	if err := r.checkReading(); err != nil {
+		return err
+	}
+	if r.keyCondition == nil && !slices.Contains(r.legacy, "KeyConditions") {
+		return invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
+	}
+	p := new(page)
+	terms, err := s.bindPage(p, r)
+	if err != nil {
+		return err
+	}
+	if err := s.resolvePage(p, r); err != nil {
+		return err
+	}
+	keys, err := terms.keyRange(p.view.schema)
+	if err != nil {
+		return err
+	}
+	after, err := p.startOfQuery(r, keys)
+	if err != nil {
+		return err
+	}
+	if err := p.checkFilter(); err != nil {
+		return err
+	}
+	return s.readPage(p, r, out, func() { p.view.within(keys, after, r.backward, p.visit) })
+}
+
+// checkReading checks the parameters of Query and Scan.
+func (r *request) checkReading() error {
+	var c constraints
+	c.enum(r.selected, "select", "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+	c.name(r.index, "indexName")
+	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
+	c.table(r)
+	c.atLeast(r.limit, "limit", 1)
+	c.atLeast(r.segment, "segment", 0)
+	c.atMost(r.segment, "segment", maxSegments-1)
+	c.atLeast(r.totalSegments, "totalSegments", 1)
+	c.atMost(r.totalSegments, "totalSegments", maxSegments)
+	if err := c.err(); err != nil {
+		return err
+	}
+	uses := []given{{projectionExpression, r.projection}, {filterExpression, r.filter}, {keyConditionExpression, r.keyCondition}}
+	if err := r.checkExpressionUse(uses...); err != nil {
+		return err
+	}
+	return r.complaint
+}
+
+// bindPage binds the expressions of a Query or Scan.
+func (s *Server) bindPage(p *page, r *request) (keyTerms, error) {
+	if err := r.checkPlaceholders(); err != nil {
+		return nil, err
+	}
+	keys, err := r.bind(&s.expressions, keyConditionExpression, r.keyCondition)
+	if err != nil {
+		return nil, err
+	}
+	if p.filter, err = r.bind(&s.expressions, filterExpression, r.filter); err != nil {
+		return nil, err
+	}
+	if p.projection, err = r.bind(&s.expressions, projectionExpression, r.projection); err != nil {
+		return nil, err
+	}
+	if err := r.checkUnused(); err != nil {
+		return nil, err
+	}
+	terms := keyTerms{}
+	if keys.present() {
+		err = terms.collect(keys.cond, &keys.scope)
+	}
+	return terms, err
+}
+
+// resolvePage finds the table or index and settles what is shown of it.
+func (s *Server) resolvePage(p *page, r *request) error {
+	t, err := s.table(*r.table)
+	if err != nil {
+		return err
+	}
+	if p.view, err = t.view(r.index); err != nil {
+		return err
+	}
+	if p.view.index != nil && p.view.index.global && r.consistent {
+		return invalid("Consistent reads are not supported on global secondary indexes")
+	}
+	if r.limit != nil {
+		p.limit = *r.limit
+	}
+	return p.choose(r)
+}
+
+// choose settles Select: what is shown, and whether an index must look into
+// its table for it.
+func (p *page) choose(r *request) error {
+	p.countOnly = r.selected == "COUNT"
+	x := p.view.index
+	switch {
+	case r.selected == "SPECIFIC_ATTRIBUTES" && r.projection == nil:
+		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
+	case r.projection != nil && r.selected != "" && r.selected != "SPECIFIC_ATTRIBUTES":
+		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", r.selected)
+	case r.selected == "ALL_PROJECTED_ATTRIBUTES" && x == nil:
+		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
+	case x == nil || x.projection.ProjectionType == "ALL":
+		return nil
+	}
+	missing := ""
+	if p.projection.present() {
+		for _, path := range p.projection.paths {
+			if name := path[0].key(&p.projection.scope); !x.projects(name) {
+				missing = name
+			}
+		}
+	}
+	switch {
+	case missing != "" && x.global:
+		return invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]", x.name, missing)
+	case r.selected == "ALL_ATTRIBUTES" && x.global:
+		return invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
+	}
+	p.whole = missing != "" || r.selected == "ALL_ATTRIBUTES"
+	return nil
+}
+
+// startOfQuery checks the ExclusiveStartKey and returns its position.
+func (p *page) startOfQuery(r *request, keys *keyRange) (string, error) {
+	if r.startKey == nil {
+		return "", nil
+	}
+	if err := p.view.checkStart(r.startKey); err != nil {
+		return "", err
+	}
+	hash, _ := r.startKey.get(p.view.schema.hash.name)
+	if !hash.equal(keys.hash) {
+		return "", invalid("The provided starting key is outside query boundaries based on provided conditions")
+	}
+	if keys.op != "" {
+		sortKey, _ := r.startKey.get(p.view.schema.sort.name)
+		if keys.place(sortKey) != 0 {
+			return "", invalid("The provided starting key does not match the range key predicate")
+		}
+	}
+	return p.view.position(r.startKey), nil
+}
+
+// checkFilter refuses a filter on a key attribute of what is queried.
+func (p *page) checkFilter() error {
+	if !p.filter.present() {
+		return nil
+	}
+	for _, head := range heads(p.filter.cond, nil) {
+		if name := head.key(&p.filter.scope); p.view.schema.has(name) {
+			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+		}
+	}
+	return nil
+}
+
+// readPage reads the page under the table's lock and writes the answer.
+func (s *Server) readPage(p *page, r *request, out *writer, visitAll func()) error {
+	_, err := s.read(p.view.table, func() *record {
+		visitAll()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	p.end()
+	used := p.consumed(r.consistent)
+	s.stats.read(used.total())
+	p.write(out, r, used)
+	return nil
+}
+
+// heads are the first steps of all paths in a condition.
+func heads(c condition, out []step) []step {
+	of := func(operands ...operand) {
+		for _, o := range operands {
+			if s, ok := o.(sizeOperand); ok {
+				o = s.of
+			}
+			if p, ok := o.(path); ok {
+				out = append(out, p[0])
+			}
+		}
+	}
+	switch c := c.(type) {
+	case orCondition:
+		out = heads(c.right, heads(c.left, out))
+	case andCondition:
+		out = heads(c.right, heads(c.left, out))
+	case notCondition:
+		out = heads(c.inner, out)
+	case comparison:
+		of(c.left, c.right)
+	case between:
+		of(c.x, c.low, c.high)
+	case in:
+		of(c.needle)
+		of(c.list...)
+	case function:
+		of(c.args...)
+	}
+	return out
+}

@@ -1,0 +1,222 @@
+package dynamofake
+
+import (
+	"slices"
+)
+
+// request is the body of a call on items. The calls share most of their
+// members, so one shape and one table of members serve them all; a call ignores
+// the members of others, as the service does.
+type request struct {
+	table *string
+	index *string
+
+	key, item, startKey item // nil: not given
+
+	condition, update, keyCondition, filter, projection *string
+
+	names  []nameArg
+	values []valueArg
+	// hasNames and hasValues tell an empty map from none.
+	hasNames, hasValues bool
+
+	returnValues, returnOnFail, returnCapacity, returnMetrics, selected string
+
+	consistent, backward          bool
+	limit, segment, totalSegments *int
+
+	token   *string
+	actions []action       // TransactItems
+	batch   []tableRequest // RequestItems
+	legacy  []string       // members of before expressions, which are refused
+	// complaint is the first thing wrong with a value, to be reported in its turn.
+	complaint error
+	body      []byte // as it came
+}
+
+// nameArg is one of the ExpressionAttributeNames.
+type nameArg struct {
+	placeholder, name string
+	used              bool
+}
+
+// valueArg is one of the ExpressionAttributeValues.
+type valueArg struct {
+	placeholder string
+	value       value
+	used        bool
+}
+
+// action is one element of TransactItems: Put, Update, Delete, ConditionCheck
+// or Get, or "" where none was given.
+type action struct {
+	op  string
+	req request
+}
+
+// tableRequest is the part of a batch that concerns one table.
+type tableRequest struct {
+	name string
+	// get has the members beside Keys; keys has those. For BatchGetItem.
+	get  request
+	keys []item
+	// writes are PutRequest and DeleteRequest elements. For BatchWriteItem.
+	writes []action
+}
+
+// legacyMembers are parameters from before expressions existed.
+var legacyMembers = []string{
+	"AttributesToGet", "AttributeUpdates", "ConditionalOperator", "Expected", "KeyConditions", "QueryFilter", "ScanFilter",
+}
+
+// members reads the value of each member of a request.
+var members map[string]func(*decoder, *request) error
+
+func init() { // not in the declaration: actions and batches contain requests
+	members = map[string]func(*decoder, *request) error{
+		"TableName":                 func(d *decoder, r *request) error { return d.optional(&r.table) },
+		"IndexName":                 func(d *decoder, r *request) error { return d.optional(&r.index) },
+		"Key":                       func(d *decoder, r *request) error { return d.item(&r.key) },
+		"Item":                      func(d *decoder, r *request) error { return d.item(&r.item) },
+		"ExclusiveStartKey":         func(d *decoder, r *request) error { return d.item(&r.startKey) },
+		"ConditionExpression":       func(d *decoder, r *request) error { return d.optional(&r.condition) },
+		"UpdateExpression":          func(d *decoder, r *request) error { return d.optional(&r.update) },
+		"KeyConditionExpression":    func(d *decoder, r *request) error { return d.optional(&r.keyCondition) },
+		"FilterExpression":          func(d *decoder, r *request) error { return d.optional(&r.filter) },
+		"ProjectionExpression":      func(d *decoder, r *request) error { return d.optional(&r.projection) },
+		"ExpressionAttributeNames":  (*decoder).names,
+		"ExpressionAttributeValues": (*decoder).values,
+
+		"ReturnValues":                        func(d *decoder, r *request) error { return d.str(&r.returnValues) },
+		"ReturnValuesOnConditionCheckFailure": func(d *decoder, r *request) error { return d.str(&r.returnOnFail) },
+		"ReturnConsumedCapacity":              func(d *decoder, r *request) error { return d.str(&r.returnCapacity) },
+		"ReturnItemCollectionMetrics":         func(d *decoder, r *request) error { return d.str(&r.returnMetrics) },
+		"Select":                              func(d *decoder, r *request) error { return d.str(&r.selected) },
+
+		"ConsistentRead": func(d *decoder, r *request) error { return d.boolean(&r.consistent) },
+		"ScanIndexForward": func(d *decoder, r *request) error {
+			forward := true
+			err := d.boolean(&forward)
+			r.backward = !forward
+			return err
+		},
+		"Limit":         func(d *decoder, r *request) error { return d.integer(&r.limit) },
+		"Segment":       func(d *decoder, r *request) error { return d.integer(&r.segment) },
+		"TotalSegments": func(d *decoder, r *request) error { return d.integer(&r.totalSegments) },
+
+		"ClientRequestToken": func(d *decoder, r *request) error { return d.optional(&r.token) },
+		"TransactItems":      (*decoder).transactItems,
+		"RequestItems":       (*decoder).requestItems,
+	}
+	for _, name := range legacyMembers {
+		members[name] = func(d *decoder, r *request) error {
+			r.legacy = append(r.legacy, name)
+			return d.skip()
+		}
+	}
+}
+
+// decodeRequest reads the body of a call on items.
+func decodeRequest(body []byte) (*request, error) {
+	r := &request{body: body}
+	complaint, err := decode(body, func(d *decoder) error { return d.request(r) })
+	r.complaint = complaint
+	return r, err
+}
+
+// request reads an object of members.
+func (d *decoder) request(r *request) error {
+	return d.object(func(name []byte) error {
+		read := members[string(name)]
+		if read == nil || d.json.PeekKind() == 'n' {
+			return d.skip()
+		}
+		return read(d, r)
+	})
+}
+
+func (d *decoder) names(r *request) error {
+	r.hasNames = true
+	return d.object(func(name []byte) error {
+		r.names = append(r.names, nameArg{placeholder: string(name)})
+		return d.str(&r.names[len(r.names)-1].name)
+	})
+}
+
+// values reads the :values. What is wrong with one is reported with its name.
+func (d *decoder) values(r *request) error {
+	r.hasValues = true
+	earlier := d.complaint
+	err := d.object(func(name []byte) error {
+		d.complaint = nil
+		r.values = append(r.values, valueArg{placeholder: string(name)})
+		last := &r.values[len(r.values)-1]
+		v, err := d.value(0)
+		last.value = v
+		if earlier == nil && d.complaint != nil {
+			earlier = invalid("ExpressionAttributeValues contains invalid value: %s for key %s", d.complaint, last.placeholder)
+		}
+		return err
+	})
+	d.complaint = earlier
+	return err
+}
+
+// transactItems reads the actions of a transaction.
+func (d *decoder) transactItems(r *request) error {
+	r.actions = []action{}
+	return d.array(func() error {
+		r.actions = append(r.actions, action{})
+		return d.action(&r.actions[len(r.actions)-1])
+	})
+}
+
+// action reads an object whose one member names what to do.
+func (d *decoder) action(a *action) error {
+	return d.object(func(name []byte) error {
+		op := string(name)
+		if !slices.Contains(actionNames, op) || d.json.PeekKind() == 'n' {
+			return d.skip()
+		}
+		if a.op != "" {
+			d.complain(invalid("TransactItems can only contain one of Check, Put, Update or Delete"))
+		}
+		a.op = op
+		return d.request(&a.req)
+	})
+}
+
+var actionNames = []string{"Put", "Update", "Delete", "ConditionCheck", "Get", "PutRequest", "DeleteRequest"}
+
+// requestItems reads a batch: for each table, a list of writes or an object
+// with keys to get.
+func (d *decoder) requestItems(r *request) error {
+	r.batch = []tableRequest{}
+	return d.object(func(name []byte) error {
+		r.batch = append(r.batch, tableRequest{name: string(name)})
+		t := &r.batch[len(r.batch)-1]
+		if d.json.PeekKind() == '{' {
+			return d.keysToGet(t)
+		}
+		return d.array(func() error {
+			t.writes = append(t.writes, action{})
+			return d.action(&t.writes[len(t.writes)-1])
+		})
+	})
+}
+
+func (d *decoder) keysToGet(t *tableRequest) error {
+	return d.object(func(name []byte) error {
+		if string(name) == "Keys" {
+			return d.array(func() error {
+				t.keys = append(t.keys, nil)
+				return d.item(&t.keys[len(t.keys)-1])
+			})
+		}
+		read := members[string(name)]
+		if read == nil || d.json.PeekKind() == 'n' {
+			return d.skip()
+		}
+		return read(d, &t.get)
+	})
+}

@@ -1,0 +1,271 @@
+package dynamofake
+
+// maxItemBytes is the documented limit of an item, names included.
+const maxItemBytes = 400 << 10
+
+// writeOp is what a write does to its item.
+type writeOp uint8
+
+const (
+	opPut writeOp = iota
+	opUpdate
+	opDelete
+	opCheck
+)
+
+// write is one write of one item, by itself or in a transaction: checked,
+// bound and ready to be decided on.
+type write struct {
+	op        writeOp
+	table     *table
+	key       string // encoded
+	item      item   // of a put, else the key
+	condition bound
+	update    bound
+	oldOnFail bool
+}
+
+// change is a decided write. Without before the item is new, without after it
+// is deleted.
+type change struct {
+	table         *table
+	key           string
+	before, after *record
+	// byTTL marks a deletion by the time to live.
+	byTTL bool
+}
+
+func newRecord(it item) *record { return &record{item: it, size: it.bytes()} }
+
+// prepareWrite checks everything about a write that needs no look at the item.
+// The order is the service's: parameters, expressions, table, key.
+func (s *Server) prepareWrite(op writeOp, r *request) (*write, error) {
+	w := &write{op: op, oldOnFail: r.returnOnFail == "ALL_OLD"}
+	if err := w.bind(&s.expressions, r); err != nil {
+		return nil, err
+	}
+	t, err := s.table(*r.table)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.resolve(t, r)
+}
+
+// bind checks parameters and expressions.
+func (w *write) bind(cache *expressionCache, r *request) error {
+	uses := []given{{conditionExpression, r.condition}}
+	if w.op == opUpdate {
+		uses = []given{{updateExpression, r.update}, {conditionExpression, r.condition}}
+	}
+	if err := r.checkExpressionUse(uses...); err != nil {
+		return err
+	}
+	if r.complaint != nil {
+		return r.complaint
+	}
+	if w.op != opUpdate && r.returnValues != "" && r.returnValues != "ALL_OLD" && r.returnValues != "NONE" {
+		return invalid("ReturnValues can only be ALL_OLD or NONE")
+	}
+	if w.op == opPut && r.item.bytes() > maxItemBytes {
+		return errItemTooLarge
+	}
+	if err := r.checkPlaceholders(); err != nil {
+		return err
+	}
+	var err error
+	if w.op == opUpdate {
+		if w.update, err = r.bind(cache, updateExpression, r.update); err != nil {
+			return err
+		}
+	}
+	if w.condition, err = r.bind(cache, conditionExpression, r.condition); err != nil {
+		return err
+	}
+	return r.checkUnused()
+}
+
+// resolve checks the write against its table.
+func (w *write) resolve(t *table, r *request) error {
+	w.table, w.item = t, r.key
+	schema, indexes := t.shape()
+	if w.op == opPut {
+		w.item = r.item
+		if err := schema.checkItem(w.item); err != nil {
+			return err
+		}
+		for _, x := range indexes {
+			if err := x.checkItem(w.item); err != nil {
+				return err
+			}
+		}
+	} else if err := schema.checkKey(w.item); err != nil {
+		return err
+	}
+	if w.update.present() {
+		if err := w.checkTargets(schema); err != nil {
+			return err
+		}
+	}
+	w.key = schema.encode(w.item)
+	return nil
+}
+
+// checkTargets refuses an update of a key attribute.
+func (w *write) checkTargets(s schema) error {
+	for _, p := range w.update.paths {
+		if name := p[0].key(&w.update.scope); s.has(name) {
+			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+		}
+	}
+	return nil
+}
+
+// decide is what the write makes of its item: nil for a deleted one, the same
+// record for a mere check. The error says why it must not happen.
+func (w *write) decide(old *record) (*record, error) {
+	if !w.condition.holds(old.attrs()) {
+		return nil, w.conditionFailed(old)
+	}
+	switch w.op {
+	case opPut:
+		return newRecord(w.item), nil
+	case opDelete:
+		return nil, nil
+	case opCheck:
+		return old, nil
+	}
+	return w.updated(old)
+}
+
+// updated is the record after the update; a missing item begins as its key.
+func (w *write) updated(old *record) (*record, error) {
+	it := w.item
+	if old != nil {
+		it = old.item
+	}
+	if !w.update.present() {
+		return newRecord(it), nil
+	}
+	it, err := w.update.update.apply(&w.update.scope, it)
+	if err != nil {
+		return nil, err
+	}
+	r := newRecord(it)
+	if r.size > maxItemBytes {
+		return nil, errUpdateTooLarge
+	}
+	for _, a := range it {
+		if a.value.depth() > maxDepth {
+			return nil, errTooDeep
+		}
+	}
+	for _, x := range w.table.indexes {
+		if err := x.checkUpdated(it); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func (w *write) conditionFailed(old *record) error {
+	if !w.oldOnFail || old == nil {
+		return errConditionFailed
+	}
+	return &apiError{code: codeConditionFailed, message: errConditionFailed.Error(), item: old.item}
+}
+
+// writeItem is PutItem, UpdateItem or DeleteItem.
+func (s *Server) writeItem(op writeOp, r *request, out *writer) error {
+	var c constraints
+	c.returns(r)
+	c.table(r)
+	if op == opPut {
+		c.present(r.item != nil, "item")
+	} else {
+		c.present(r.key != nil, "key")
+	}
+	if err := c.err(); err != nil {
+		return err
+	}
+	w, err := s.prepareWrite(op, r)
+	if err != nil {
+		return err
+	}
+	done, used, err := s.perform(w)
+	if err != nil {
+		return err
+	}
+	out.open('{')
+	if attrs := w.returned(r.returnValues, done); attrs != nil {
+		out.field("Attributes")
+		out.item(attrs)
+	}
+	if r.wantsCapacity() {
+		out.field("ConsumedCapacity")
+		out.capacity(used, r.returnCapacity, noSplit)
+	}
+	out.close('}')
+	return nil
+}
+
+// perform decides on a write and, if it may happen, does it. It returns when
+// the outcome, good or bad, is durable.
+func (s *Server) perform(w *write) (change, consumed, error) {
+	t := w.table
+	t.mu.Lock()
+	done, used, err := s.decideAndCommit(w)
+	position := t.position
+	t.mu.Unlock()
+	s.stats.wrote(used.total())
+	if failed := s.log.wait(position); failed != nil {
+		return done, used, internal(failed)
+	}
+	return done, used, err
+}
+
+// decideAndCommit is perform's part under the table's lock. A write that its
+// condition refuses costs as much as one of the item that is there.
+func (s *Server) decideAndCommit(w *write) (change, consumed, error) {
+	t := w.table
+	if t.deleted {
+		return change{}, consumed{}, errNoTable
+	}
+	s.expire(t)
+	if t.open[w.key] != nil {
+		return change{}, consumed{}, errConflict
+	}
+	before := t.find(w.key)
+	after, err := w.decide(before)
+	if err != nil {
+		return change{}, consumed{table: t.name, units: writeUnits(before.bytes())}, err
+	}
+	done := change{table: t, key: w.key, before: before, after: after}
+	used := s.commit([]change{done}, nil)
+	return done, used[0], nil
+}
+
+// returned are the attributes that ReturnValues asks for.
+func (w *write) returned(values string, done change) item {
+	switch values {
+	case "ALL_OLD":
+		return done.before.attrs()
+	case "ALL_NEW":
+		return done.after.attrs()
+	case "UPDATED_OLD":
+		return w.touched(done.before)
+	case "UPDATED_NEW":
+		return w.touched(done.after)
+	}
+	return nil
+}
+
+// touched is the part of a record that the update's paths lead to, nil if none.
+func (w *write) touched(r *record) item {
+	if !w.update.present() {
+		return nil
+	}
+	if out := project(r.attrs(), w.update.paths, &w.update.scope); len(out) > 0 {
+		return out
+	}
+	return nil
+}
