@@ -76,8 +76,8 @@ func (r refusal) reply() reply {
 // authorize checks the Authorization header for a route that asks for one of scopes, or for none.
 func (i *issuer) authorize(header string, scopes []string) (*authorizer, *refusal) {
 	text := strings.TrimSpace(header)
-	if len(text) >= 7 && strings.EqualFold(text[:7], "bearer ") {
-		text = strings.TrimSpace(text[7:])
+	if scheme, rest, _ := strings.Cut(text, " "); strings.EqualFold(scheme, "Bearer") {
+		text = strings.TrimSpace(rest)
 	}
 	if text == "" {
 		return nil, &refusal{http.StatusUnauthorized, "Bearer"}

@@ -18,15 +18,15 @@ import (
 // shared is the sandbox of testdata/echo that most tests use; its functions are built once.
 var shared struct {
 	*Sandbox
-	log *syncBuffer
-	err error
+	output *syncBuffer
+	err    error
 }
 
 func TestMain(m *testing.M) {
-	shared.log = &syncBuffer{}
-	shared.Sandbox, shared.err = Start(context.Background(), Config{Template: "testdata/echo/template.yaml", Log: shared.log})
+	shared.output = &syncBuffer{}
+	shared.Sandbox, shared.err = Start(context.Background(), Config{Template: "testdata/echo/template.yaml", Log: shared.output})
 	if shared.err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", shared.err, shared.log)
+		fmt.Fprintf(os.Stderr, "%v\n%s", shared.err, shared.output)
 		os.Exit(1)
 	}
 	code := m.Run()

@@ -33,6 +33,14 @@ func handle(ctx context.Context, event json.RawMessage) (any, error) {
 			return nil, err
 		}
 		time.Sleep(d)
+	case "late": // sleeps, then leaves a trace
+		d, word, _ := strings.Cut(arg, " ")
+		pause, err := time.ParseDuration(d)
+		if err != nil {
+			return nil, err
+		}
+		time.Sleep(pause)
+		fmt.Println(word)
 	case "exit":
 		os.Exit(3)
 	case "panic":

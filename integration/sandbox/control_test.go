@@ -1,0 +1,107 @@
+package sandbox
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestSecretsBySDK(t *testing.T) {
+	client := secretsmanager.New(secretsmanager.Options{
+		Region: localRegion, BaseEndpoint: &shared.services.secrets, Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	})
+	arn := secretARN(localRegion)
+	got, err := client.GetSecretValue(context.Background(), &secretsmanager.GetSecretValueInput{SecretId: &arn})
+	if err != nil || *got.SecretString != shared.psp.secret || *got.ARN != arn {
+		t.Errorf("%+v, error %v", got, err)
+	}
+	other := arn + "x"
+	if _, err := client.GetSecretValue(context.Background(), &secretsmanager.GetSecretValueInput{SecretId: &other}); err == nil ||
+		!strings.Contains(err.Error(), "ResourceNotFoundException") {
+		t.Errorf("another secret: %v", err)
+	}
+	if _, err := client.DeleteSecret(context.Background(), &secretsmanager.DeleteSecretInput{SecretId: &arn}); err == nil ||
+		!strings.Contains(err.Error(), "the sandbox has no such AWS call") {
+		t.Errorf("another call: %v", err)
+	}
+}
+
+func TestTokenRoute(t *testing.T) {
+	res, err := http.Get(shared.URL() + "/_sandbox/token?tenant=acme&sub=alice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil || res.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		t.Errorf("%v %v", res.Header, err)
+	}
+	a, no := shared.issuer.authorize("Bearer "+string(text), nil)
+	if no != nil || a.JWT.Claims["tenant_id"] != "acme" || a.JWT.Claims["sub"] != "alice" {
+		t.Errorf("%v %v", a, no)
+	}
+}
+
+func TestControlErrors(t *testing.T) {
+	for _, tt := range []struct {
+		method, path, body string
+		want               int
+	}{
+		{"GET", "/_sandbox/nothing", "", 404},
+		{"GET", "/_sandbox/", "", 404},
+		{"POST", "/_sandbox/token", "", 405},
+		{"POST", "/_sandbox/kill?function=Nobody", "", 404},
+		{"POST", "/_sandbox/fault", "{", 400},
+		{"POST", "/_sandbox/fault", `{"op":"PutItem","kind":"drop-ack","colour":"red"}`, 400},
+		{"POST", "/_sandbox/fault", `{"op":"PutItem","kind":"explode"}`, 400},
+	} {
+		req, err := http.NewRequest(tt.method, shared.URL()+tt.path, strings.NewReader(tt.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != tt.want {
+			t.Errorf("%s %s %s: %d, want %d", tt.method, tt.path, tt.body, res.StatusCode, tt.want)
+		}
+	}
+}
+
+func TestStatsAndFaultsNeedTheBuiltInDatabase(t *testing.T) {
+	c := &control{psp: newPSP(t, "")}
+	w := httptest.NewRecorder()
+	c.handler().ServeHTTP(w, httptest.NewRequest("POST", "/_sandbox/fault", strings.NewReader(`{"op":"PutItem","kind":"drop-ack"}`)))
+	if w.Code != 501 {
+		t.Errorf("fault: %d %s", w.Code, w.Body)
+	}
+	w = httptest.NewRecorder()
+	c.handler().ServeHTTP(w, httptest.NewRequest("GET", "/_sandbox/stats", nil))
+	want := `{"cold_starts":{},"dynamodb":{"message":"` + noFake + `","status":501},"invocations":{},"psp":{"requests":0}}`
+	if diff := cmp.Diff(want, w.Body.String()); diff != "" || w.Code != 200 {
+		t.Errorf("stats: %d %s", w.Code, diff)
+	}
+	w = httptest.NewRecorder()
+	c.handler().ServeHTTP(w, httptest.NewRequest("POST", "/_sandbox/reset", nil))
+	if w.Code != 200 {
+		t.Errorf("reset: %d %s", w.Code, w.Body)
+	}
+}
+
+func TestChargesRoute(t *testing.T) {
+	shared.psp.post("by hand", "tok_ok") // the wrong secret here: nothing is charged
+	before := []listedCharge{}
+	controlCall(t, "GET", "/_sandbox/psp/charges?reference=never", "", &before)
+	if len(before) != 0 {
+		t.Errorf("%v", before)
+	}
+}
