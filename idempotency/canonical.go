@@ -2,367 +2,163 @@ package idempotency
 
 import (
 	"bytes"
-	"encoding/binary"
+	"crypto/sha256"
 	"slices"
 	"strconv"
 	"sync"
-	"unicode/utf16"
-	"unicode/utf8"
 )
 
 const (
-	maxDepth    = 128     // of nested arrays and objects
-	maxExponent = 18      // digits of a number's exponent
-	keepBuffer  = 1 << 20 // bytes; larger buffers are not kept for the next request
+	maxText    = 16 << 20 // bytes of a JSON text that is read by meaning
+	maxDepth   = 128      // of nested arrays and objects
+	maxForm    = 4 << 10  // bytes of the form of an array or object; a longer one is replaced by its SHA-256
+	keepBuffer = 4 << 20  // bytes; larger buffers are not kept for the next request
 )
 
-// canonicalizer writes JSON texts in a form that is equal for two texts exactly if they mean the same. The form is a
-// prefix code, not JSON: each value begins with a tag and says where it ends.
+// canonicalizer writes what a request means as bytes: two requests get the same bytes exactly if they mean the same.
+// What it writes of a JSON text is not JSON but a prefix code: the first byte of a value says what follows, and each
+// value says where it ends.
 //
-//	n t f                  null, true, false
-//	s length bytes         string, unescaped UTF-8, length in 4 bytes
-//	d [-] digits e exp ;   number: digits without zeros at either end, decimal exponent
-//	[ values ]  { strings and values, sorted by string }
+//	n t f                   null, true, false
+//	" text 0xFF             string, unescaped; 0xFF occurs nowhere in UTF-8
+//	-? digits (e -?digits)? ;  number: digits without zeros at either end, then the decimal exponent if it is not 0
+//	[ values ]              array
+//	{ (string value)… }     object, its members in the order of [compareFolded]
+//	# SHA-256               an array or object whose form is longer than maxForm
+//	_                       an array's element that a selection leaves out
 //
-// It works in one pass: an object whose members come in order, as most do, is written once; another is sorted in place.
+// It works in one pass. An object whose members come in order is written once; another one is put in order when it
+// ends. Long forms become hashes at once, so that bytes deep inside are not moved again at every level: the time is
+// linear in the text's length, whatever its shape, but for the sorting of names.
 type canonicalizer struct {
 	src     []byte
-	pos     int
 	out     []byte
-	members []member // of the objects being read, innermost last
+	members []member // of the objects that are being read, innermost last
 	scratch []byte
 }
 
-// member is where an object's member stands in out: its name, as an encoded string, then its value.
-type member struct{ start, value, end int }
+// invalid is returned in the place of a position where the text is not one that is read by meaning.
+const invalid = -1
 
 var canonicalizers = sync.Pool{New: func() any { return new(canonicalizer) }}
 
-// free gives the canonicalizer back.
+// free gives the canonicalizer back, without what it read.
 func (c *canonicalizer) free() {
-	if cap(c.out)+cap(c.scratch) > keepBuffer {
+	if cap(c.out)+cap(c.scratch)+cap(c.members)*memberSize > keepBuffer {
 		return
 	}
 	c.src, c.out, c.members = nil, c.out[:0], c.members[:0]
 	canonicalizers.Put(c)
 }
 
-// json appends the canonical form of a JSON text (RFC 8259, with unique names and valid Unicode as in RFC 7493). It
-// returns false, with out unspecified, if src is not one.
-func (c *canonicalizer) json(src []byte) bool {
-	c.src, c.pos = src, 0
-	if !c.value(0) {
+// json appends the form of what s selects of a JSON text (RFC 8259, with unique names and valid Unicode as in RFC 7493,
+// within the limits above). It returns false, with out as it was, if text is not one.
+func (c *canonicalizer) json(text []byte, s *selector) bool {
+	if len(text) > maxText {
 		return false
 	}
-	c.space()
-	return c.pos == len(c.src)
-}
-
-// next skips white space and returns the next byte, 0 at the end.
-func (c *canonicalizer) next() byte {
-	c.space()
-	if c.pos == len(c.src) {
-		return 0
-	}
-	return c.src[c.pos]
-}
-
-func (c *canonicalizer) space() {
-	for c.pos < len(c.src) {
-		switch c.src[c.pos] {
-		case ' ', '\t', '\n', '\r':
-			c.pos++
-		default:
-			return
-		}
-	}
-}
-
-func (c *canonicalizer) value(depth int) bool {
-	switch b := c.next(); b {
-	case '{':
-		return depth < maxDepth && c.object(depth+1)
-	case '[':
-		return depth < maxDepth && c.array(depth+1)
-	case '"':
-		return c.str()
-	case 'n':
-		return c.literal("null")
-	case 't':
-		return c.literal("true")
-	case 'f':
-		return c.literal("false")
-	}
-	return c.number()
-}
-
-func (c *canonicalizer) literal(word string) bool {
-	if !bytes.HasPrefix(c.src[c.pos:], []byte(word)) {
+	start := len(c.out)
+	c.src, c.members = text, c.members[:0]
+	c.out = slices.Grow(c.out, len(text)+len(text)/2+16)
+	if i := c.value(0, 0, s); i == invalid || c.space(i) != len(text) {
+		c.out = c.out[:start]
 		return false
 	}
-	c.pos += len(word)
+	return true
+}
+
+// at returns the byte at i, or at the end 0, which no text has outside of a string.
+func (c *canonicalizer) at(i int) byte {
+	if i < len(c.src) {
+		return c.src[i]
+	}
+	return 0
+}
+
+// space returns the position after white space.
+func (c *canonicalizer) space(i int) int {
+	for i < len(c.src) && c.src[i] <= ' ' && isSpace(c.src[i]) {
+		i++
+	}
+	return i
+}
+
+func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\t' }
+
+// value reads the value at i, white space before it included, and returns the position after it.
+func (c *canonicalizer) value(i, depth int, s *selector) int {
+	i = c.space(i)
+	switch b := c.at(i); {
+	case b == '"':
+		return c.str(i + 1)
+	case b == '{' && depth < maxDepth:
+		return c.object(i+1, depth+1, s)
+	case b == '[' && depth < maxDepth:
+		return c.array(i+1, depth+1, s)
+	case b == 'n':
+		return c.literal(i, "null")
+	case b == 't':
+		return c.literal(i, "true")
+	case b == 'f':
+		return c.literal(i, "false")
+	}
+	return c.number(i)
+}
+
+func (c *canonicalizer) literal(i int, word string) int {
+	if !bytes.HasPrefix(c.src[i:], []byte(word)) {
+		return invalid
+	}
 	c.out = append(c.out, word[0])
-	return true
+	return i + len(word)
 }
 
-func (c *canonicalizer) array(depth int) bool {
-	c.pos++
+// array reads an array from behind its bracket.
+func (c *canonicalizer) array(i, depth int, s *selector) int {
+	start := len(c.out)
 	c.out = append(c.out, '[')
-	for first := true; ; first = false {
-		end, ok := c.more(']', first)
-		if end || !ok {
-			c.out = append(c.out, ']')
-			return ok
-		}
-		if !c.value(depth) {
-			return false
-		}
+	if i = c.space(i); c.at(i) == ']' {
+		c.end(start, ']')
+		return i + 1
 	}
-}
-
-// more steps over what stands between the elements of an array or object: the end, or a comma before all but the
-// first.
-func (c *canonicalizer) more(closing byte, first bool) (end, ok bool) {
-	switch b := c.next(); {
-	case b == closing:
-		c.pos++
-		return true, true
-	case first:
-		return false, true
-	case b == ',':
-		c.pos++
-		return false, c.next() != closing
-	}
-	return false, false
-}
-
-func (c *canonicalizer) object(depth int) bool {
-	c.pos++
-	c.out = append(c.out, '{')
-	base, sorted := len(c.members), true
-	for first := true; ; first = false {
-		end, ok := c.more('}', first)
-		if end || !ok {
-			ok = ok && (sorted || c.sort(base))
-			c.members = c.members[:base]
-			c.out = append(c.out, '}')
-			return ok
+	for n := 0; ; n++ {
+		if i = c.element(i, depth, s.element(n)); i == invalid {
+			return invalid
 		}
-		m, ok := c.member(depth)
-		if !ok {
-			return false
-		}
-		if n := len(c.members); n > base {
-			sorted = sorted && bytes.Compare(c.name(c.members[n-1]), c.name(m)) < 0
-		}
-		c.members = append(c.members, m)
-	}
-}
-
-func (c *canonicalizer) member(depth int) (m member, ok bool) {
-	m.start = len(c.out)
-	if c.next() != '"' || !c.str() || c.next() != ':' {
-		return m, false
-	}
-	c.pos++
-	m.value = len(c.out)
-	ok = c.value(depth)
-	m.end = len(c.out)
-	return m, ok
-}
-
-// name is a member's name, without tag and length.
-func (c *canonicalizer) name(m member) []byte { return c.out[m.start+5 : m.value] }
-
-// sort puts the innermost object's members into order, and reports whether their names are unique.
-func (c *canonicalizer) sort(base int) bool {
-	members := c.members[base:]
-	start := members[0].start
-	slices.SortFunc(members, func(a, b member) int { return bytes.Compare(c.name(a), c.name(b)) })
-	c.scratch = c.scratch[:0]
-	for i, m := range members {
-		if i > 0 && bytes.Equal(c.name(members[i-1]), c.name(m)) {
-			return false
-		}
-		c.scratch = append(c.scratch, c.out[m.start:m.end]...)
-	}
-	copy(c.out[start:], c.scratch)
-	return true
-}
-
-// str reads a string. One without escapes is copied whole.
-func (c *canonicalizer) str() bool {
-	c.pos++
-	start := len(c.out)
-	c.out = append(c.out, 's', 0, 0, 0, 0)
-	for {
-		rest := c.src[c.pos:]
-		n := plain(rest)
-		if n == len(rest) {
-			return false
-		}
-		c.out = append(c.out, rest[:n]...)
-		c.pos += n
-		switch rest[n] {
-		case '"':
-			c.pos++
-			text := c.out[start+5:]
-			binary.BigEndian.PutUint32(c.out[start+1:], uint32(len(text)))
-			return utf8.Valid(text)
-		case '\\':
-			if !c.escape() {
-				return false
-			}
+		switch i = c.space(i); c.at(i) {
+		case ',':
+			i++
+		case ']':
+			c.end(start, ']')
+			return i + 1
 		default:
-			return false
+			return invalid
 		}
 	}
 }
 
-// plain counts the bytes before the next quote, backslash or control character.
-func plain(b []byte) int {
-	for i, x := range b {
-		if x == '"' || x == '\\' || x < ' ' {
-			return i
-		}
+// element reads an array's element. One that is left out leaves a gap: how many there are counts.
+func (c *canonicalizer) element(i, depth int, s *selector) int {
+	if s != leftOut {
+		return c.value(i, depth, s)
 	}
-	return len(b)
-}
-
-var escapes = ['z']byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
-
-// escape reads an escape sequence. A lone surrogate has no UTF-8 form and makes the text invalid.
-func (c *canonicalizer) escape() bool {
-	if c.pos+1 >= len(c.src) {
-		return false
-	}
-	b := c.src[c.pos+1]
-	if b != 'u' {
-		c.pos += 2
-		if int(b) >= len(escapes) || escapes[b] == 0 {
-			return false
-		}
-		c.out = append(c.out, escapes[b])
-		return true
-	}
-	r, ok := c.hex4()
-	if ok && utf16.IsSurrogate(r) {
-		var low rune
-		low, ok = c.hex4()
-		r = utf16.DecodeRune(r, low)
-		ok = ok && r != utf8.RuneError
-	}
-	c.out = utf8.AppendRune(c.out, r)
-	return ok
-}
-
-// hex4 reads \uXXXX.
-func (c *canonicalizer) hex4() (rune, bool) {
-	if c.pos+6 > len(c.src) || c.src[c.pos] != '\\' || c.src[c.pos+1] != 'u' {
-		return 0, false
-	}
-	var r rune
-	for _, b := range c.src[c.pos+2 : c.pos+6] {
-		switch {
-		case '0' <= b && b <= '9':
-			b -= '0'
-		case 'a' <= b|0x20 && b|0x20 <= 'f':
-			b = b | 0x20 - 'a' + 10
-		default:
-			return 0, false
-		}
-		r = r<<4 | rune(b)
-	}
-	c.pos += 6
-	return r, true
-}
-
-// number reads a number and writes it as digits and a decimal exponent: exact, and without expanding the exponent.
-func (c *canonicalizer) number() bool {
-	c.out = append(c.out, 'd')
 	start := len(c.out)
-	if c.peek() == '-' {
-		c.pos++
-		c.out = append(c.out, '-')
-	}
-	first := len(c.out)
-	whole := c.digits()
-	if whole == 0 || whole > 1 && c.out[first] == '0' {
-		return false
-	}
-	exponent := int64(0)
-	if c.peek() == '.' {
-		c.pos++
-		fraction := c.digits()
-		if fraction == 0 {
-			return false
-		}
-		exponent = -int64(fraction)
-	}
-	written, ok := c.exponent()
-	if !ok {
-		return false
-	}
-	c.normalise(start, first, exponent+written)
-	return true
+	i = c.value(i, depth, nil)
+	c.out = append(c.out[:start], '_')
+	return i
 }
 
-func (c *canonicalizer) peek() byte {
-	if c.pos == len(c.src) {
-		return 0
+// end closes the array or object whose form begins at start.
+func (c *canonicalizer) end(start int, bracket byte) {
+	c.out = append(c.out, bracket)
+	if form := c.out[start:]; len(form) > maxForm {
+		sum := sha256.Sum256(form)
+		c.out = append(append(c.out[:start], '#'), sum[:]...)
 	}
-	return c.src[c.pos]
 }
 
-// digits copies a run of digits and counts them.
-func (c *canonicalizer) digits() int {
-	start := c.pos
-	for c.pos < len(c.src) && '0' <= c.src[c.pos] && c.src[c.pos] <= '9' {
-		c.pos++
-	}
-	c.out = append(c.out, c.src[start:c.pos]...)
-	return c.pos - start
-}
+// part appends a part of a request, with its length in front.
+func (c *canonicalizer) part(s string) { c.out = appendPart(c.out, s) }
 
-// exponent reads the optional exponent.
-func (c *canonicalizer) exponent() (int64, bool) {
-	if c.peek()|0x20 != 'e' {
-		return 0, true
-	}
-	c.pos++
-	sign := int64(1)
-	switch c.peek() {
-	case '-':
-		sign = -1
-		c.pos++
-	case '+':
-		c.pos++
-	}
-	mark := len(c.out)
-	n := c.digits()
-	digits := bytes.TrimLeft(c.out[mark:], "0")
-	c.out = c.out[:mark]
-	if n == 0 || len(digits) > maxExponent {
-		return 0, false
-	}
-	v := int64(0)
-	for _, d := range digits {
-		v = v*10 + int64(d-'0')
-	}
-	return sign * v, true
-}
-
-// normalise takes zeros off both ends of the digits that begin at first, and appends the exponent. Zero has no sign.
-func (c *canonicalizer) normalise(start, first int, exponent int64) {
-	digits := bytes.TrimLeft(c.out[first:], "0")
-	if len(digits) == 0 {
-		c.out = append(c.out[:start], "0e0;"...)
-		return
-	}
-	trimmed := bytes.TrimRight(digits, "0")
-	exponent += int64(len(digits) - len(trimmed))
-	c.out = append(c.out[:first], trimmed...)
-	c.out = append(c.out, 'e')
-	c.out = strconv.AppendInt(c.out, exponent, 10)
-	c.out = append(c.out, ';')
-}
+// count appends how many parts follow.
+func (c *canonicalizer) count(n int) { c.out = append(strconv.AppendInt(c.out, int64(n), 10), ';') }

@@ -3,115 +3,120 @@ package idempotency
 import (
 	"bytes"
 	"crypto/sha256"
-	"mime"
-	"net/url"
-	"slices"
-	"strings"
 )
 
-// Fingerprint is what a request was, in 33 bytes: the version of the rules below, then a SHA-256. It is stored with
-// the record. A later request is compared by the rules of the stored version, so that a change of rules does not turn
-// honest retries into errors.
+// Fingerprint is what a request was: 34 bytes, the version of the rules below, the version of the [Selection], and a
+// SHA-256 over length-prefixed method, path, query, media type, content encoding and body. It is stored with the
+// record. A later request with the key is compared by the rules and the selection of the stored fingerprint, so that a
+// deploy does not turn honest retries into errors.
+//
+// What counts as the same, by part:
+//
+//	method, path      byte for byte
+//	query             pairs sorted by name; the values of one name in their order. One that does not parse: bytes
+//	media type        without case, parameters sorted; charset=utf-8 of JSON and forms, and the boundary of multipart,
+//	                  left out. One that does not parse, or is sent twice: bytes
+//	JSON              (application/json, text/json, +json) by meaning, see below
+//	form              (application/x-www-form-urlencoded) as the query
+//	multipart/…       parts in their order; of each the headers, sorted by name, and the body's bytes
+//	everything else   byte for byte; so is a body with a Content-Encoding
+//
+// In JSON, the order of members, white space, escapes and the spelling of numbers do not matter. Numbers are exact
+// decimals: 1, 1.0 and 1e0 are one, -0 is 0, and 9007199254740993 is not 9007199254740992. Strings are not normalised.
+// A JSON body is compared byte for byte if it
+//
+//   - is not JSON (RFC 8259), begins with a byte order mark, or has a charset other than UTF-8
+//   - has invalid UTF-8 or a lone surrogate
+//   - has an object with two names that are equal or differ in case only: which one a handler sees depends on order
+//   - is nested deeper than 128, longer than 16 MiB, or has an exponent of more than 18 digits
+//
+// So does a multipart body that is not exactly in the form of RFC 2046, or has more than 1,000 parts or 16 KiB of
+// headers in one of them, and a form that has a bad escape, a semicolon or more than 10,000 pairs.
+//
+// Two requests that are not the same by these rules never match, unless SHA-256 collides: the wrong operation is never
+// replayed. The opposite is accepted: requests that mean the same to their handler may differ here (a default that one
+// of them spells out, a letter composed in another way, a body that is compared byte for byte and was encoded anew).
+// That costs the client a 422, and clients that send a retry as they sent the first request never see it.
 type Fingerprint []byte
 
-// rules is the version of the rules that fingerprints are computed by now.
-const rules = 1
+// rulesVersion is the version of these rules. A change of what any request's bytes are needs a new one, and the old
+// rules stay for records that were made by them.
+const rulesVersion = 1
 
-// fingerprint computes a request's fingerprint: SHA-256 over length-prefixed method, path, canonical query, media type
-// and canonical body.
-//
-// JSON bodies are compared by meaning: member order, white space, escapes and the spelling of numbers do not matter;
-// numbers are exact decimals. A body that is not valid JSON (duplicate member names and invalid UTF-8 included), is
-// nested deeper than 128 or has an exponent beyond 18 digits is compared as bytes. Forms are compared by pair. All
-// else is compared as bytes. Two requests with one fingerprint mean the same; two that mean the same may differ in
-// fingerprint where these rules do not know their media type: that costs a 422, where the opposite would replay the
-// wrong operation.
-func fingerprint(r *Request) Fingerprint {
-	c := canonicalizers.Get().(*canonicalizer)
-	defer c.free()
-	mediaType, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	c.part(r.Method)
-	c.part(r.Path)
-	c.part(canonicalQuery(r.RawQuery))
-	c.part(canonicalMediaType(r.Header.Get("Content-Type"), mediaType, params, err))
-	c.body(mediaType, r.Body)
-	sum := sha256.Sum256(c.out)
-	return append(Fingerprint{rules}, sum[:]...)
+const fingerprintSize = 2 + sha256.Size
+
+// fingerprinter computes the fingerprints of an endpoint.
+type fingerprinter struct {
+	current *selection
+	known   map[uint8]*selection // by version; the current one, former ones, and 0, the whole body
 }
 
-// matches compares with a stored fingerprint. known is false where its rules are not known here.
+// newFingerprinter makes one that uses current for new records and still knows former ones. The error says which
+// selection is wrong, and why.
+func newFingerprinter(current Selection, former []Selection) (*fingerprinter, error) {
+	f := &fingerprinter{known: map[uint8]*selection{0: {}}}
+	for _, s := range append([]Selection{current}, former...) {
+		if err := f.learn(s); err != nil {
+			return nil, err
+		}
+	}
+	f.current = f.known[current.Version]
+	return f, nil
+}
+
+// of computes a request's fingerprint by the current rules. The request must not change while the result is in use.
+func (f *fingerprinter) of(r *Request) requestPrint {
+	return requestPrint{by: f, request: r, current: f.current.fingerprint(r)}
+}
+
+// requestPrint compares a request with stored fingerprints.
+type requestPrint struct {
+	by      *fingerprinter
+	request *Request
+	current Fingerprint // what a new record stores
+}
+
+// matches compares the request with a stored fingerprint, by the rules and the selection of the stored one. known is
+// false where these are not known here.
+func (p requestPrint) matches(stored Fingerprint) (same, known bool) {
+	if len(stored) != fingerprintSize || stored[0] != rulesVersion {
+		return false, false
+	}
+	s, known := p.by.known[stored[1]]
+	if !known {
+		return false, false
+	}
+	if s == p.by.current {
+		return bytes.Equal(p.current, stored), true
+	}
+	return bytes.Equal(s.fingerprint(p.request), stored), true
+}
+
+// fingerprint computes what s selects of a request. Its own form is part of it: where two selections have one version
+// by mistake, requests differ.
+func (s *selection) fingerprint(r *Request) Fingerprint {
+	c := canonicalizers.Get().(*canonicalizer)
+	defer c.free()
+	c.part(r.Method)
+	c.part(r.Path)
+	c.query(r.RawQuery)
+	m := c.mediaType(r.Header)
+	c.part(s.form)
+	c.body(m, s, r.Body)
+	sum := sha256.Sum256(c.out)
+	return append(Fingerprint{rulesVersion, s.version}, sum[:]...)
+}
+
+// wholeBody is how requests are fingerprinted where an endpoint selects nothing.
+var wholeBody = &selection{}
+
+// fingerprint computes a request's fingerprint over its whole body.
+func fingerprint(r *Request) Fingerprint { return wholeBody.fingerprint(r) }
+
+// matches compares with a stored fingerprint of the whole body. known is false where its rules are not known here.
 func (f Fingerprint) matches(stored Fingerprint) (same, known bool) {
-	if len(stored) != 1+sha256.Size || stored[0] != rules {
+	if len(stored) != fingerprintSize || !bytes.Equal(f[:2], stored[:2]) {
 		return false, false
 	}
 	return bytes.Equal(f, stored), true
 }
-
-// canonicalQuery sorts the pairs of a query by name; the values of one name keep their order. What does not parse
-// stays as it is, under another tag.
-func canonicalQuery(raw string) string {
-	if raw == "" {
-		return ""
-	}
-	values, err := url.ParseQuery(raw)
-	if err != nil {
-		return "?" + raw
-	}
-	return values.Encode()
-}
-
-// canonicalMediaType leaves out what does not change a body's meaning: the spelling of the type, the order of
-// parameters, and charset=utf-8 where JSON has no other.
-func canonicalMediaType(raw, mediaType string, params map[string]string, err error) string {
-	if err != nil {
-		return raw
-	}
-	if isJSON(mediaType) && strings.EqualFold(params["charset"], "utf-8") {
-		delete(params, "charset")
-	}
-	if len(params) == 0 {
-		return mediaType
-	}
-	return mime.FormatMediaType(mediaType, params)
-}
-
-// isJSON knows application/json and the +json suffix of RFC 6839.
-func isJSON(mediaType string) bool {
-	return mediaType == "application/json" || strings.HasSuffix(mediaType, "+json")
-}
-
-// body appends the canonical body, tagged by how it was read.
-func (c *canonicalizer) body(mediaType string, body []byte) {
-	start := len(c.out)
-	switch {
-	case isJSON(mediaType):
-		c.out = append(c.out, 'J')
-		if c.json(body) {
-			return
-		}
-	case mediaType == "application/x-www-form-urlencoded":
-		if pairs, err := url.ParseQuery(string(body)); err == nil {
-			c.out = append(c.out, 'F')
-			c.pairs(pairs)
-			return
-		}
-	}
-	c.out = append(c.out[:start], 'B')
-	c.out = append(c.out, body...)
-}
-
-func (c *canonicalizer) pairs(pairs url.Values) {
-	names := make([]string, 0, len(pairs))
-	for name := range pairs {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		for _, value := range pairs[name] {
-			c.part(name)
-			c.part(value)
-		}
-	}
-}
-
-func (c *canonicalizer) part(s string) { c.out = appendPart(c.out, s) }
