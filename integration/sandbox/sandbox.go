@@ -94,6 +94,9 @@ func (s *Sandbox) start(ctx context.Context) error {
 	if err := s.startFunctions(ctx, artifacts); err != nil {
 		return err
 	}
+	if s.fake != nil {
+		s.fake.Reset() // what the start itself called is nobody's business
+	}
 	return s.serveAPI()
 }
 
@@ -246,7 +249,7 @@ func (s *Sandbox) prepare(ctx context.Context, artifacts string) error {
 		if err != nil {
 			return err
 		}
-		return createTables(ctx, client, s.template.tables)
+		return createTables(ctx, client, s.log, s.template.tables)
 	})
 	var key *rsa.PrivateKey
 	g.Go(func() (err error) {

@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 )
 
 // table is one AWS::DynamoDB::Table. Backups, encryption and deletion protection stay behind: they mean nothing here.
@@ -113,16 +114,21 @@ func (r *resolver) pair(n *node, a, b string) (string, string, error) {
 }
 
 // createTables creates the tables that are not there yet and waits until each can be used.
-func createTables(ctx context.Context, client *dynamodb.Client, tables []table) error {
+func createTables(ctx context.Context, client *dynamodb.Client, log *logger, tables []table) error {
 	for _, t := range tables {
-		if err := createTable(ctx, client, t); err != nil {
+		created, err := createTable(ctx, client, t)
+		if err == nil && created && t.ttl != "" {
+			err = setTTL(ctx, client, log, t)
+		}
+		if err != nil {
 			return fmt.Errorf("table %s: %w", t.name, err)
 		}
 	}
 	return nil
 }
 
-func createTable(ctx context.Context, client *dynamodb.Client, t table) error {
+// createTable reports whether the table is new.
+func createTable(ctx context.Context, client *dynamodb.Client, t table) (bool, error) {
 	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
 		TableName:              &t.name,
 		AttributeDefinitions:   t.attrs,
@@ -132,18 +138,23 @@ func createTable(ctx context.Context, client *dynamodb.Client, t table) error {
 	})
 	var there *types.ResourceInUseException
 	if errors.As(err, &there) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	if err := dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &t.name}, tableWait); err != nil {
-		return err
-	}
-	if t.ttl == "" {
+	return true, dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &t.name}, tableWait)
+}
+
+// setTTL turns on the deletion of expired items. A server without it will do: nothing may rely on that deletion, which
+// is late by days on DynamoDB too.
+func setTTL(ctx context.Context, client *dynamodb.Client, log *logger, t table) error {
+	_, err := client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &t.name,
+		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &t.ttl, Enabled: aws.Bool(true)}})
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorCode() == "UnknownOperationException" {
+		log.printf("sandbox", "table %s: the database server has no UpdateTimeToLive; expired items stay", t.name)
 		return nil
 	}
-	_, err = client.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{TableName: &t.name,
-		TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: &t.ttl, Enabled: aws.Bool(true)}})
 	return err
 }
