@@ -14,7 +14,7 @@ type Attempt struct {
 	request *Request
 	id      string // of the record
 	asker   Asker
-	print   Fingerprint // of the request
+	print   requestPrint // fingerprint of the request
 
 	record     Record        // as this attempt claimed it, or is about to
 	deadline   time.Time     // until when it may work: the lease without the margin

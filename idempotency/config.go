@@ -44,6 +44,10 @@ type Config struct {
 	Methods []string
 	// OptionalKey lets a request without a key run unguarded, where others answer 400.
 	OptionalKey bool
+	// QuotedKeys accepts a key only as a structured-field string, between double quotes (RFC 9651). Default: bare keys too.
+	QuotedKeys bool
+	// KeyFormat reports whether a key has the endpoint's own format, a UUID say. Default: every key does.
+	KeyFormat func(key string) bool
 	// MaxBody is the largest request body, in bytes; a larger one is answered 413 before it is hashed. Default 1 MiB.
 	MaxBody int
 	// Authorize decides on every request, before every lookup, who the caller is and what he may do. It must not ask
@@ -52,6 +56,11 @@ type Config struct {
 	// Validate refuses requests that can never succeed, before they use up their key. Where it refuses, a record that
 	// exists still decides: a retry gets its replay even if the rules have changed since.
 	Validate Hook
+
+	// Fingerprint says which part of a request's body tells it apart from others. Default: all of it, JSON by meaning.
+	Fingerprint Selection
+	// FormerFingerprints are selections of earlier releases, kept as long as records made by them live.
+	FormerFingerprints []Selection
 
 	// Disposition says what becomes of the claim after a response. Default: [DispositionByStatus].
 	Disposition func(*Response) Disposition
@@ -72,6 +81,9 @@ type Config struct {
 	Retention time.Duration
 	// Wait is how long a duplicate waits for the first run's response before it is answered 409. Default: not at all.
 	Wait time.Duration
+
+	// OnReplay may add headers to a response that is replayed: a fresh rate-limit header, say. It gets a copy.
+	OnReplay func(*Request, *Response)
 
 	// ProblemType is put before the code in the "type" of problem documents. Default "urn:problem-type:idempotency:".
 	ProblemType string
@@ -95,8 +107,9 @@ type Config struct {
 // [Config.Secret] is set). Method and path are no part of it: the same key on another endpoint is answered 422, through
 // the fingerprint.
 type Guard struct {
-	cfg    Config
-	hasher hasher
+	cfg          Config
+	hasher       hasher
+	fingerprints *fingerprinter
 }
 
 // New checks a configuration and makes a guard. The error names every field that is wrong, and why.
@@ -116,10 +129,11 @@ func New(c Config) (*Guard, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	if err := c.check(); err != nil {
+	fingerprints, err := newFingerprinter(c.Fingerprint, c.FormerFingerprints)
+	if err := errors.Join(c.check(), err); err != nil {
 		return nil, fmt.Errorf("idempotency: config: %w", err)
 	}
-	return &Guard{cfg: c, hasher: hasher{secret: slices.Clone(c.Secret), namespace: c.Namespace}}, nil
+	return &Guard{cfg: c, hasher: hasher{secret: slices.Clone(c.Secret), namespace: c.Namespace}, fingerprints: fingerprints}, nil
 }
 
 func orDefault[T comparable](v, def T) T {

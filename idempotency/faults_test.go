@@ -204,7 +204,7 @@ func TestFenced(t *testing.T) { // F11, F12, F88
 		r := x.guard.Serve(context.Background(), post("k", "{}"), func(ctx context.Context) (*Response, error) {
 			memory.mu.Lock()
 			taken := *memory.records[id]
-			taken.Owner, taken.Epoch, taken.Fingerprint = "winner", taken.Epoch+1, fingerprint(post("k", c.winner))
+			taken.Owner, taken.Epoch, taken.Fingerprint = "winner", taken.Epoch+1, x.guard.fingerprints.of(post("k", c.winner)).current
 			switch {
 			case c.status >= 500:
 				taken.Status, taken.ExpiresAt = Released, time.Now().Add(time.Hour)

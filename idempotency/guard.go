@@ -57,7 +57,7 @@ func (t *Attempt) serve(ctx context.Context, run RunHandler) answer {
 	if r := call(ctx, t.guard.cfg.Authorize, t.request); r != nil {
 		return answer{outcome: OutcomeRejected, response: r}
 	}
-	t.print = fingerprint(t.request)
+	t.print = t.guard.fingerprints.of(t.request)
 	if r := call(ctx, t.guard.cfg.Validate, t.request); r != nil {
 		return t.invalid(ctx, r)
 	}
@@ -81,7 +81,7 @@ func (t *Attempt) admit() (key string, refusal *answer) {
 	if scope == "" || g.cfg.Principal != nil && principal == "" {
 		return "", t.reject(callerUnknown, "")
 	}
-	key, err := ParseKey(t.request.Header)
+	key, err := g.parseKey(t.request.Header)
 	switch {
 	case errors.Is(err, errKeyMissing) && g.cfg.OptionalKey:
 		return "", nil
@@ -157,7 +157,7 @@ func (t *Attempt) claim(ctx context.Context) error {
 	lease := t.plan(ctx, now)
 	t.rerun = false
 	t.record = Record{ID: t.id, Version: SchemaVersion, Status: Processing, Owner: t.asker.Owner, Epoch: now.UnixMilli(),
-		Fingerprint: t.print, Principal: t.asker.Principal, Endpoint: t.request.Route, RequestID: t.request.RequestID,
+		Fingerprint: t.print.current, Principal: t.asker.Principal, Endpoint: t.request.Route, RequestID: t.request.RequestID,
 		LeaseUntil: lease, ExpiresAt: t.expiry(now), CreatedAt: floorMillis(now)}
 	return t.take(ctx, now, func(ctx context.Context, s Store) error {
 		return s.Claim(ctx, Claim{Record: t.record, Now: now, Skew: t.guard.cfg.Skew})
@@ -258,6 +258,9 @@ func (t *Attempt) replay(ctx context.Context, seen *Record) answer {
 		return a
 	}
 	r.Header.Set(ReplayHeader, "true")
+	if hook := t.guard.cfg.OnReplay; hook != nil {
+		hook(t.request, r)
+	}
 	return answer{outcome: OutcomeReplay, response: r}
 }
 

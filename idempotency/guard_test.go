@@ -40,6 +40,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no key", nil, func(r *Request) { r.Header.Del(KeyHeader) }, 400, "key-missing"},
 		{"malformed key", nil, func(r *Request) { r.Header.Set(KeyHeader, "a b") }, 400, "key-invalid"},
+		{"bare key where quotes are needed", func(c *Config) { c.QuotedKeys = true }, nil, 400, "key-invalid"},
+		{"key of another format", func(c *Config) { c.KeyFormat = func(string) bool { return false } }, nil, 400, "key-invalid"},
 		{"F42 no scope", nil, func(r *Request) { r.Caller = Caller{} }, 403, "caller-unknown"},
 		{"F41 scope from a header", nil, func(r *Request) { r.Caller = Caller{}; r.Header.Set("Tenant", "acme") }, 403, "caller-unknown"},
 		{"no principal", func(c *Config) { c.Principal = JWTClaim("nobody") }, nil, 403, "caller-unknown"},
@@ -294,6 +296,7 @@ func TestConfig(t *testing.T) {
 		{func(c *Config) { c.Wait = -1 }, "Wait"},
 		{func(c *Config) { c.Retention = 34 * time.Second }, "Retention"}, // F82
 		{func(c *Config) { c.Retention = 34*time.Second + 1 }, ""},
+		{func(c *Config) { c.Fingerprint = Selection{Version: 1, Exclude: []string{"no pointer"}} }, "Exclude"},
 		{func(c *Config) { c.Orphans = 7 }, "Orphans"},
 		{func(c *Config) { c.Orphans = Recover }, "Recover"},
 		{func(c *Config) { c.Recover = func(context.Context) (*Response, error) { return nil, nil } }, "Recover"},
@@ -363,5 +366,45 @@ func TestReplaysAreCopies(t *testing.T) { // F79
 	r.Body[0], r.Header["Location"][0] = 'X', "changed"
 	if again := x.serve(post("k", "{}")); again.Body[0] == 'X' || again.Header.Get("Location") == "changed" {
 		t.Error("a caller's change shows in a later replay")
+	}
+}
+
+func TestKeyForms(t *testing.T) {
+	x := newTrial(t, func(c *Config) {
+		c.QuotedKeys = true
+		c.KeyFormat = func(key string) bool { return strings.HasPrefix(key, "order-") }
+	})
+	x.want("quoted, of the format", x.serve(post(`"order-1"`, "{}")), 201, "")
+	x.want("quoted, of another", x.serve(post(`"1"`, "{}")), 400, "key-invalid")
+	x.want("missing", x.serve(post("", "{}")), 400, "key-missing")
+}
+
+func TestSelectedFingerprints(t *testing.T) { // F94
+	former := Selection{Version: 1, Exclude: []string{"/requestedAt"}}
+	x := newTrial(t, func(c *Config) { c.Fingerprint = former })
+	x.want("first", x.serve(post("k", `{"amount":1,"requestedAt":1}`)), 201, "")
+	x.want("another time", x.serve(post("k", `{"amount":1,"requestedAt":2}`)), 201, "")
+	x.want("another amount", x.serve(post("k", `{"amount":2,"requestedAt":1}`)), 422, "key-reused")
+
+	memory := x.store.Store
+	deployed := newTrial(t, func(c *Config) {
+		c.Store, c.Fingerprint, c.FormerFingerprints = memory, Selection{Version: 2, Include: []string{"/amount"}}, []Selection{former}
+	})
+	deployed.want("a retry across the deploy", deployed.serve(post("k", `{"amount":1,"requestedAt":3}`)), 201, "")
+	deployed.want("another request across the deploy", deployed.serve(post("k", `{"amount":1,"note":"x"}`)), 422, "key-reused")
+	forgetful := newTrial(t, func(c *Config) { c.Store, c.Fingerprint = memory, Selection{Version: 2, Include: []string{"/amount"}} })
+	forgetful.want("the former selection is not known", forgetful.serve(post("k", `{"amount":1}`)), 503, "store-unavailable")
+	if deployed.runs+forgetful.runs != 0 {
+		t.Errorf("%d and %d runs", deployed.runs, forgetful.runs)
+	}
+}
+
+func TestOnReplay(t *testing.T) {
+	x := newTrial(t, func(c *Config) { c.OnReplay = func(_ *Request, r *Response) { r.Header.Set("Fresh", "1") } })
+	if r := x.serve(post("k", "{}")); r.Header.Get("Fresh") != "" {
+		t.Errorf("first answer's headers %v", r.Header)
+	}
+	if r := x.serve(post("k", "{}")); r.Header.Get("Fresh") != "1" || r.Header.Get(ReplayHeader) != "true" {
+		t.Errorf("replay's headers %v", r.Header)
 	}
 }

@@ -20,6 +20,8 @@ var (
 	errKeyTwice  = errors.New("more than one key was sent; send one " + KeyHeader + " header with one value")
 	errKeyLength = errors.New("a key has 1 to 255 characters")
 	errKeyQuoted = errors.New(`a quoted key is a structured-field string (RFC 9651): printable ASCII between double quotes, " and \ escaped`)
+	errKeyStrict = errors.New("this endpoint takes keys between double quotes only")
+	errKeyFormat = errors.New("the key does not have the format that this endpoint asks for")
 	errKeyBare   = errors.New("a key without quotes is printable ASCII without space, comma, semicolon, quote or backslash; quote it to use these")
 )
 
@@ -45,6 +47,20 @@ func ParseKey(h http.Header) (string, error) {
 		return "", err
 	case len(key) == 0 || len(key) > maxKey:
 		return "", errKeyLength
+	}
+	return key, nil
+}
+
+// parseKey reads a key as the endpoint wants it.
+func (g *Guard) parseKey(h http.Header) (string, error) {
+	key, err := ParseKey(h)
+	switch {
+	case err != nil:
+		return "", err
+	case g.cfg.QuotedKeys && !strings.HasPrefix(strings.TrimLeft(h.Get(KeyHeader), " \t"), `"`):
+		return "", errKeyStrict
+	case g.cfg.KeyFormat != nil && !g.cfg.KeyFormat(key):
+		return "", errKeyFormat
 	}
 	return key, nil
 }
