@@ -3,7 +3,9 @@
 package dynamofake
 
 import (
+	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +20,9 @@ type Options struct {
 	// items and client request tokens. nil is time.Now. Injected delays do not
 	// look at it: they take real time (or a synctest bubble's).
 	Now func() time.Time
+	// TTLDelay is how long an item stays after it expired, and after it was
+	// written. 0 is DefaultTTLDelay; negative is none.
+	TTLDelay time.Duration
 	// TransactionTime is how long a transaction stays open between its two
 	// phases, so that tests can meet it: others then see TransactionConflict and
 	// TransactionInProgress. 0 lets other calls run once.
@@ -39,10 +44,14 @@ type Server struct {
 	log         *wal // nil: memory only
 	tokens      tokens
 
-	// mu guards the map of tables, not what is in them, and closed.
-	mu     sync.RWMutex
-	tables map[string]*table
-	closed bool
+	// mu guards the three below, not what is in the tables and streams.
+	mu      sync.RWMutex
+	tables  map[string]*table
+	streams map[string]*stream // by ARN, those that ended included
+	closed  bool
+
+	// compactAt is the length at which the log is compacted.
+	compactAt atomic.Int64
 
 	closing chan struct{}  // closed by Close
 	calls   sync.WaitGroup // calls that have begun
@@ -50,10 +59,23 @@ type Server struct {
 
 // Open starts a server. Close it when it is not needed any more.
 func Open(o Options) (*Server, error) {
-	s := &Server{options: o, now: o.Now, tables: map[string]*table{}, closing: make(chan struct{})}
+	s := &Server{options: o, now: o.Now, closing: make(chan struct{})}
+	s.tables, s.streams = map[string]*table{}, map[string]*stream{}
 	if s.now == nil {
 		s.now = time.Now
 	}
+	if o.TTLDelay == 0 {
+		s.options.TTLDelay = DefaultTTLDelay
+	}
+	if o.Dir == "" {
+		return s, nil
+	}
+	log, err := openLog(o.Dir, s.replay)
+	if err != nil {
+		return nil, fmt.Errorf("dynamofake: opening the data: %w", err)
+	}
+	s.log = log
+	s.compactAt.Store(compactFrom)
 	return s, nil
 }
 
@@ -69,6 +91,9 @@ func (s *Server) Close() error {
 	}
 	close(s.closing)
 	s.calls.Wait()
+	if err := s.log.close(); err != nil {
+		return fmt.Errorf("dynamofake: closing the data: %w", err)
+	}
 	return nil
 }
 

@@ -62,9 +62,6 @@ func (s schema) encode(it item) string {
 	return string(out)
 }
 
-// hashBytes is the length of the hash in front of an encoded key.
-const hashBytes = 8
-
 // appendPartition writes the part of an encoded key that the items of one
 // partition share.
 func appendPartition(dst []byte, hash value) []byte {

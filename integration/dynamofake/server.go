@@ -96,12 +96,16 @@ func (s *Server) call(target string, body []byte) answer {
 	s.pause(e.delay)
 	var out writer
 	out.out = make([]byte, 0, 512)
-	if err := perform(s, &out); err != nil {
-		a := failure(err)
-		a.dropped = e.drop
-		return a
+	err = perform(s, &out)
+	if err == nil {
+		err = s.compactIfDue()
 	}
-	return answer{status: http.StatusOK, body: out.out, dropped: e.drop}
+	a := answer{status: http.StatusOK, body: out.out}
+	if err != nil {
+		a = failure(err)
+	}
+	a.dropped = e.drop
+	return a
 }
 
 // begin registers a call, unless the server is closing.

@@ -31,7 +31,8 @@ type table struct {
 // record is a stored item. It is never changed, only replaced.
 type record struct {
 	item item
-	size int // item.bytes()
+	size int   // item.bytes()
+	due  int64 // when TTL deletes it, in Unix milliseconds; 0: never
 }
 
 // size is the size of a record, 0 for none.

@@ -31,7 +31,7 @@ type tokenUse struct {
 	token   string
 	request [sha256.Size]byte
 	done    bool
-	at      time.Time // of completion
+	at      time.Time // of the commit
 }
 
 // claim takes a token for a transaction. It is known already if the same
@@ -57,14 +57,14 @@ func (t *tokens) claim(use *tokenUse, now time.Time) (known bool, err error) {
 
 // settle makes a token known from its transaction's completion on, or free
 // again if the transaction was not done.
-func (t *tokens) settle(use *tokenUse, done bool, now time.Time) {
+func (t *tokens) settle(use *tokenUse, done bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !done {
 		delete(t.known, use.token)
 		return
 	}
-	use.done, use.at = true, now
+	use.done = true
 	t.expiring = append(t.expiring, use)
 }
 
@@ -74,6 +74,20 @@ func (t *tokens) expire(now time.Time) {
 		delete(t.known, t.expiring[0].token)
 		t.expiring = t.expiring[1:]
 	}
+}
+
+// restore makes a token known again that a log remembers.
+func (t *tokens) restore(use *tokenUse) {
+	if use == nil {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known == nil {
+		t.known = map[string]*tokenUse{}
+	}
+	t.known[use.token] = use
+	t.expiring = append(t.expiring, use)
 }
 
 // once runs a transaction, unless its token says that this was done: then it
@@ -93,7 +107,7 @@ func (s *Server) once(r *request, t *transaction) ([]consumed, split, error) {
 		return used, readSplit, nil
 	}
 	used, err := s.run(t, use)
-	s.tokens.settle(use, err == nil, s.now())
+	s.tokens.settle(use, err == nil)
 	return used, writeSplit, err
 }
 

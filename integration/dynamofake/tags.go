@@ -1,0 +1,82 @@
+package dynamofake
+
+import (
+	"slices"
+	"strings"
+)
+
+type tagInput struct {
+	ResourceArn *string
+	Tags        []tag
+	TagKeys     []string
+}
+
+type tagsOutput struct {
+	Tags []tag
+}
+
+// taggedTable is the table whose ARN it is.
+func (in *tagInput) taggedTable() (string, error) {
+	if in.ResourceArn == nil {
+		return "", invalid("Invalid TableArn")
+	}
+	name := bareName(in.ResourceArn)
+	if *name == *in.ResourceArn || strings.ContainsRune(*name, '/') {
+		return "", invalid("Invalid TableArn: Invalid ResourceArn provided as input %s", *in.ResourceArn)
+	}
+	return *name, nil
+}
+
+// changeTags changes the tags of a table by a function.
+func (s *Server) changeTags(in *tagInput, change func([]tag) []tag) (struct{}, error) {
+	name, err := in.taggedTable()
+	if err != nil {
+		return struct{}{}, err
+	}
+	return struct{}{}, s.changeTable(name, func(d *definition) error {
+		d.Tags = change(slices.Clone(d.Tags))
+		return nil
+	})
+}
+
+func (s *Server) tagResource(in *tagInput) (struct{}, error) {
+	if in.Tags != nil && len(in.Tags) == 0 {
+		return struct{}{}, invalid("Atleast one Tag needs to be provided as Input.")
+	}
+	return s.changeTags(in, func(tags []tag) []tag {
+		for _, t := range in.Tags {
+			tags = append(withoutTag(tags, t.Key), t)
+		}
+		return tags
+	})
+}
+
+func (s *Server) untagResource(in *tagInput) (struct{}, error) {
+	if in.TagKeys != nil && len(in.TagKeys) == 0 {
+		return struct{}{}, invalid("Atleast one Tag Key needs to be provided as Input.")
+	}
+	return s.changeTags(in, func(tags []tag) []tag {
+		for _, key := range in.TagKeys {
+			tags = withoutTag(tags, key)
+		}
+		return tags
+	})
+}
+
+func withoutTag(tags []tag, key string) []tag {
+	return slices.DeleteFunc(tags, func(t tag) bool { return t.Key == key })
+}
+
+func (s *Server) listTagsOfResource(in *tagInput) (*tagsOutput, error) {
+	name, err := in.taggedTable()
+	if err != nil {
+		return nil, err
+	}
+	t, err := s.described(&tableInput{&name})
+	if err != nil {
+		return nil, err
+	}
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return &tagsOutput{append([]tag{}, t.def.Tags...)}, nil
+}

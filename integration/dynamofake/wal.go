@@ -1,0 +1,237 @@
+package dynamofake
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// The log is one file: a magic, then records of length, checksum and payload.
+// Whoever changes data appends to it under the lock of what it changes, so the
+// log's order is the order of the changes; then it waits, without the lock,
+// until the log is on the disk up to there. Of those who wait at once, one
+// writes and syncs for all.
+const (
+	logName   = "dynamofake.log"
+	logMagic  = "dynfake1"
+	headBytes = 8 // length and checksum of a record
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// wal is the open log. A nil one belongs to a server without a directory: it
+// takes nothing and is always durable.
+type wal struct {
+	file *os.File
+	lock *os.File
+
+	mu       sync.Mutex
+	written  *sync.Cond // signals every end of a flush
+	pending  []byte     // appended, not yet given to the file
+	spare    []byte     // the buffer that pending was before
+	appended int64      // bytes that were ever appended: the position of the end
+	durable  int64      // how many of them are on the disk
+	length   int64      // of the file, with pending
+	flushing bool
+	err      error // the first failure: after it nothing is promised any more
+}
+
+// frame appends a record to a buffer.
+func frame(dst, payload []byte) []byte {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(len(payload)))
+	dst = binary.BigEndian.AppendUint32(dst, crc32.Checksum(payload, castagnoli))
+	return append(dst, payload...)
+}
+
+// append adds a record and returns the position to wait for.
+func (l *wal) append(payload []byte) int64 {
+	if l == nil {
+		return 0
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.pending = frame(l.pending, payload)
+	l.appended += int64(headBytes + len(payload))
+	l.length += int64(headBytes + len(payload))
+	return l.appended
+}
+
+// wait returns when the log is on the disk up to the position.
+func (l *wal) wait(position int64) error {
+	if l == nil {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.durable < position && l.err == nil {
+		if l.flushing {
+			l.written.Wait()
+			continue
+		}
+		l.flush()
+	}
+	return l.err
+}
+
+// flush writes what is pending and syncs it, without the mutex meanwhile.
+func (l *wal) flush() {
+	batch, end := l.pending, l.appended
+	l.pending, l.flushing = l.spare[:0], true
+	l.mu.Unlock()
+	_, err := l.file.Write(batch)
+	if err == nil {
+		err = l.file.Sync()
+	}
+	l.mu.Lock()
+	l.spare, l.flushing = batch, false
+	if err != nil {
+		l.err = fmt.Errorf("the log cannot be written: %w; free space or repair the disk, then start again", err)
+	} else {
+		l.durable = end
+	}
+	l.written.Broadcast()
+}
+
+// size is the length of the file.
+func (l *wal) size() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.length
+}
+
+// end is the position of everything that was appended.
+func (l *wal) end() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.appended
+}
+
+// close makes everything durable and closes the files.
+func (l *wal) close() error {
+	if l == nil {
+		return nil
+	}
+	err := l.wait(l.end())
+	if closed := l.file.Close(); err == nil {
+		err = closed
+	}
+	if closed := l.lock.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// openLog opens the log of a directory, gives every whole record to replay,
+// and cuts off what a crash left unfinished at the end.
+func openLog(dir string, replay func(payload []byte) error) (*wal, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	l := &wal{lock: lock}
+	l.written = sync.NewCond(&l.mu)
+	if err := l.load(filepath.Join(dir, logName), replay); err != nil {
+		_ = lock.Close() // the first error is the one to tell
+		return nil, err
+	}
+	return l, nil
+}
+
+func (l *wal) load(path string, replay func([]byte) error) error {
+	data, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	end, err := replayLog(data, replay)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+		return err
+	}
+	if err := l.cutTo(end); err != nil {
+		_ = l.file.Close()
+		return err
+	}
+	l.length = end
+	return syncDir(filepath.Dir(path))
+}
+
+// cutTo makes the file end there, with at least the magic in it.
+func (l *wal) cutTo(end int64) error {
+	if err := l.file.Truncate(end); err != nil {
+		return err
+	}
+	if _, err := l.file.WriteAt([]byte(logMagic), 0); err != nil {
+		return err
+	}
+	if _, err := l.file.Seek(0, 2); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// replayLog reads records and returns where the last whole one ends. Only the
+// end of a log can be unfinished: a bad record with a good one behind it means
+// that the file was damaged, and what it would hide were acknowledged writes.
+func replayLog(data []byte, replay func([]byte) error) (int64, error) {
+	if len(data) < len(logMagic) {
+		return int64(len(logMagic)), nil
+	}
+	if string(data[:len(logMagic)]) != logMagic {
+		return 0, fmt.Errorf("not a log of dynamofake; use another directory")
+	}
+	at := len(logMagic)
+	for {
+		payload, ok := readFrame(data[at:])
+		if !ok {
+			break
+		}
+		if err := replay(payload); err != nil {
+			return 0, fmt.Errorf("record at byte %d: %w", at, err)
+		}
+		at += headBytes + len(payload)
+	}
+	if bad := data[at:]; len(bad) > headBytes {
+		next := headBytes + int(binary.BigEndian.Uint32(bad))
+		if next < len(bad) {
+			if _, ok := readFrame(bad[next:]); ok {
+				return 0, fmt.Errorf("damaged at byte %d; restore the file from a copy, or remove it to start empty", at)
+			}
+		}
+	}
+	return int64(at), nil
+}
+
+// readFrame is the payload of the record at the start of data; not ok if it is
+// not whole.
+func readFrame(data []byte) (payload []byte, ok bool) {
+	if len(data) <= headBytes {
+		return nil, false
+	}
+	n := int(binary.BigEndian.Uint32(data))
+	if n == 0 || n > len(data)-headBytes {
+		return nil, false
+	}
+	payload = data[headBytes : headBytes+n]
+	return payload, crc32.Checksum(payload, castagnoli) == binary.BigEndian.Uint32(data[4:])
+}
+
+// syncDir makes a new or renamed file in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if closed := d.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
