@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,6 +14,32 @@ import (
 )
 
 const warmUpTimeout = time.Second
+
+// besideFirstPoll starts f when the first poll of the Runtime API has been written: beside the poll, which f must not
+// hold up. aws-lambda-go has no hook for that; it polls through a clone of http.DefaultTransport, which nothing else
+// here uses.
+func besideFirstPoll(runtimeAPI string, f func()) {
+	transport := http.DefaultTransport.(*http.Transport)
+	dial, start := transport.DialContext, sync.OnceFunc(func() { go f() })
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil || address != runtimeAPI {
+			return conn, err
+		}
+		return afterWrite{conn, start}, nil
+	}
+}
+
+// afterWrite is a connection that calls then after each write.
+type afterWrite struct {
+	net.Conn
+	then func()
+}
+
+func (c afterWrite) Write(b []byte) (int, error) {
+	defer c.then()
+	return c.Conn.Write(b)
+}
 
 // warmUp opens the first TLS connection to DynamoDB and leaves it in the client's pool, which takes 5–20 ms off the
 // first request. It runs beside the first poll. It asks for the endpoint's root, which needs no credentials and is no
