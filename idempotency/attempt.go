@@ -69,19 +69,26 @@ func (t *Attempt) Enlist(write any) {
 	t.enlisted = append(t.enlisted, write)
 }
 
-// Decide overrules [Config.Disposition] for the response that the handler is about to return.
+// Decide overrules [Config.Disposition] for the response that the handler is about to return. A handler that is about
+// to return an error may say LetGo if it is sure that the next attempt can run: without that, an error orphans the
+// claim.
 func (t *Attempt) Decide(d Disposition) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.disposition = d
 }
 
-// dispose says what becomes of the claim after a response.
-func (t *Attempt) dispose(r *Response) Disposition {
+// decided is what the handler has said, or 0.
+func (t *Attempt) decided() Disposition {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.disposition != 0 {
-		return t.disposition
+	return t.disposition
+}
+
+// dispose says what becomes of the claim after a response.
+func (t *Attempt) dispose(r *Response) Disposition {
+	if d := t.decided(); d != 0 {
+		return d
 	}
 	return t.guard.cfg.Disposition(r)
 }

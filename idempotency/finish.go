@@ -46,7 +46,7 @@ func (t *Attempt) call(ctx, hctx context.Context, run RunHandler) (*Response, er
 // finish settles the claim as the handler's result says.
 func (t *Attempt) finish(ctx, hctx context.Context, r *Response, err error) answer {
 	if err != nil {
-		return t.doubt(ctx, t.failure(err))
+		return t.fail(ctx, err)
 	}
 	var dropped int
 	if r.Header, dropped = sendable(r.Header); dropped > 0 {
@@ -67,6 +67,17 @@ func (t *Attempt) finish(ctx, hctx context.Context, r *Response, err error) answ
 		return t.doubt(ctx, answer{outcome: OutcomeOrphaned, response: r})
 	}
 	return t.settle(ctx, t.release(ctx), answer{outcome: OutcomeReleased, response: r})
+}
+
+// fail settles the claim of a handler that returned an error: it is orphaned, unless the handler has said that it did
+// nothing that matters.
+func (t *Attempt) fail(ctx context.Context, err error) answer {
+	a := t.failure(err)
+	if t.decided() == LetGo {
+		a.outcome = OutcomeReleased
+		return t.settle(ctx, t.release(ctx), a)
+	}
+	return t.doubt(ctx, a)
 }
 
 // failure is the answer to a handler that returned an error.

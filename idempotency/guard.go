@@ -25,7 +25,8 @@ type RunHandler func(context.Context) (*Response, error)
 type answer struct {
 	outcome  Outcome
 	response *Response
-	err      error // for the operator
+	problem  *Problem // what the response says, where the guard made it
+	err      error    // for the operator
 }
 
 // Serve answers a request: with the response of run, or with a recorded one, or with a problem document. This is the
@@ -38,12 +39,8 @@ type answer struct {
 //
 // A panic of the handler orphans the claim and goes on.
 func (g *Guard) Serve(ctx context.Context, req *Request, run RunHandler) *Response {
-	start := g.cfg.Now()
 	t := &Attempt{guard: g, request: req}
-	a := answer{outcome: OutcomeOrphaned, err: errors.New("the handler panicked")} // unless it returns
-	defer func() { g.observe(ctx, t, a, g.cfg.Now().Sub(start)) }()
-	a = t.serve(ctx, run)
-	return a.response
+	return t.observed(ctx, func() answer { return t.serve(ctx, run) }).response
 }
 
 func (t *Attempt) serve(ctx context.Context, run RunHandler) answer {
@@ -61,6 +58,11 @@ func (t *Attempt) serve(ctx context.Context, run RunHandler) answer {
 	if r := call(ctx, t.guard.cfg.Validate, t.request); r != nil {
 		return t.invalid(ctx, r)
 	}
+	return t.once(ctx, run)
+}
+
+// once runs the handler if the claim can be had.
+func (t *Attempt) once(ctx context.Context, run RunHandler) answer {
 	if turnedAway := t.acquire(ctx); turnedAway != nil {
 		return *turnedAway
 	}
@@ -96,12 +98,18 @@ func (t *Attempt) admit() (key string, refusal *answer) {
 	case len(t.request.Body) > g.cfg.MaxBody:
 		return "", t.reject(bodyTooLarge, fmt.Sprintf("This endpoint takes bodies of at most %d bytes.", g.cfg.MaxBody))
 	}
+	t.identify(scope, principal, key)
+	return key, nil
+}
+
+// identify fixes whose record the request is about, and who asks.
+func (t *Attempt) identify(scope, principal, key string) {
+	g := t.guard
 	t.id = g.hasher.record(scope, key)
 	t.asker = Asker{Owner: newOwner(), Matches: t.matches, Orphans: g.cfg.Orphans, Skew: g.cfg.Skew}
 	if principal != "" {
 		t.asker.Principal = g.hasher.principal(scope, principal)
 	}
-	return key, nil
 }
 
 func (t *Attempt) matches(stored Fingerprint) (same, known bool) { return t.print.matches(stored) }
@@ -325,7 +333,7 @@ func (t *Attempt) problem(o Outcome, p Problem, retryAfter time.Duration) answer
 	if change := t.guard.cfg.Status; change != nil {
 		p.Status = change(p.Code, p.Status)
 	}
-	return answer{outcome: o, response: p.Response()}
+	return answer{outcome: o, response: p.Response(), problem: &p}
 }
 
 // retrySoon spreads the retries of many clients over three seconds.

@@ -2,6 +2,7 @@ package idempotency
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 )
@@ -38,15 +39,26 @@ type Event struct {
 	Err      error         // what went wrong, where something did
 }
 
-// observe reports what became of a request: to the observer, and to the log what an operator must know.
-func (g *Guard) observe(ctx context.Context, t *Attempt, a answer, took time.Duration) {
-	e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Duration: took, Err: a.err}
-	if a.response != nil {
-		e.Status = a.response.Status
-	}
-	if a.err != nil {
-		g.cfg.Logger.LogAttrs(ctx, slog.LevelError, "idempotency: "+string(a.outcome),
-			slog.String("id", e.ID), slog.String("endpoint", e.Endpoint), slog.Int("status", e.Status), slog.Any("error", a.err))
+// observed reports what became of a request: to the observer, and to the log what an operator must know. A handler that
+// panics is reported too.
+func (t *Attempt) observed(ctx context.Context, serve func() answer) (a answer) {
+	start := t.guard.cfg.Now()
+	a = answer{outcome: OutcomeOrphaned, err: errors.New("the handler panicked")} // unless it returns
+	defer func() {
+		e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Duration: t.guard.cfg.Now().Sub(start), Err: a.err}
+		if a.response != nil {
+			e.Status = a.response.Status
+		}
+		t.guard.report(ctx, e)
+	}()
+	a = serve()
+	return a
+}
+
+func (g *Guard) report(ctx context.Context, e Event) {
+	if e.Err != nil {
+		g.cfg.Logger.LogAttrs(ctx, slog.LevelError, "idempotency: "+string(e.Outcome),
+			slog.String("id", e.ID), slog.String("endpoint", e.Endpoint), slog.Int("status", e.Status), slog.Any("error", e.Err))
 	}
 	if g.cfg.Observe != nil {
 		g.cfg.Observe(ctx, e)
