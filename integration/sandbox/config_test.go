@@ -87,6 +87,37 @@ func TestDataFolderIsForOne(t *testing.T) {
 	again.Close()
 }
 
+// A sandbox on another one's database, with a data folder, is started twice.
+func TestDataAndDatabaseOfOthers(t *testing.T) {
+	cfg := Config{
+		Template: "testdata/echo/template.yaml", Data: t.TempDir(), DynamoDBEndpoint: shared.services.database, Log: &syncBuffer{},
+		Parameters: map[string]string{"JwtAudience": "mine"},
+	}
+	var token string
+	for round := range 2 {
+		s, err := Start(context.Background(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if s.Database() != nil {
+			t.Error("it has a database of its own")
+		}
+		if round == 0 {
+			if token, err = s.Token("acme", "alice"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, no := s.issuer.authorize(token, nil)
+		if no != nil || a.JWT.Claims["aud"] != "mine" {
+			t.Errorf("round %d: %v %v", round, a, no)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestFunctionEnvironment(t *testing.T) {
 	f := function{id: "F", handler: "bootstrap", memoryMB: 512, env: map[string]string{"MINE": "1", "AWS_REGION": "elsewhere", "TZ": "X"}}
 	t.Setenv("AWS_PROFILE", "private")

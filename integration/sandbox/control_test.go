@@ -8,7 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/google/go-cmp/cmp"
 )
@@ -77,6 +80,37 @@ func TestControlErrors(t *testing.T) {
 	}
 }
 
+func TestFaultsReachTheDatabase(t *testing.T) {
+	client := dynamodb.New(dynamodb.Options{
+		Region: localRegion, BaseEndpoint: &shared.services.database, RetryMaxAttempts: 1,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	})
+	get := func() error {
+		_, err := client.GetItem(context.Background(), &dynamodb.GetItemInput{
+			TableName: aws.String("sandbox-Items"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "x"}},
+		})
+		return err
+	}
+	controlCall(t, "POST", "/_sandbox/reset", "", nil)
+	controlCall(t, "POST", "/_sandbox/fault", `{"op":"GetItem","nth":2,"kind":"error"}`, nil)
+	if first, second, third := get(), get(), get(); first != nil || second == nil || third != nil {
+		t.Errorf("first %v, second %v, third %v", first, second, third)
+	}
+	var stats struct {
+		DynamoDB  map[string]int `json:"dynamodb"`
+		ReadUnits float64        `json:"read_units"`
+	}
+	controlCall(t, "GET", "/_sandbox/stats", "", &stats)
+	if stats.DynamoDB["GetItem"] != 3 || stats.ReadUnits <= 0 {
+		t.Errorf("%+v", stats)
+	}
+	controlCall(t, "POST", "/_sandbox/fault", `{"op":"GetItem","kind":"error"}`, nil)
+	controlCall(t, "POST", "/_sandbox/reset", "", nil)
+	if err := get(); err != nil {
+		t.Errorf("after a reset: %v", err)
+	}
+}
+
 func TestStatsAndFaultsNeedTheBuiltInDatabase(t *testing.T) {
 	c := &control{psp: newPSP(t, "")}
 	w := httptest.NewRecorder()
@@ -98,10 +132,25 @@ func TestStatsAndFaultsNeedTheBuiltInDatabase(t *testing.T) {
 }
 
 func TestChargesRoute(t *testing.T) {
-	shared.psp.post("by hand", "tok_ok") // the wrong secret here: nothing is charged
-	before := []listedCharge{}
-	controlCall(t, "GET", "/_sandbox/psp/charges?reference=never", "", &before)
-	if len(before) != 0 {
-		t.Errorf("%v", before)
+	req, err := http.NewRequest("POST", shared.services.provider+"/charges", strings.NewReader(`{"amount":5,"currency":"EUR","source":"tok_ok","reference":"by hand"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+shared.psp.secret)
+	req.Header.Set("Idempotency-Key", "by hand")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	var charges []map[string]any
+	controlCall(t, "GET", "/_sandbox/psp/charges?reference=by+hand", "", &charges)
+	if len(charges) != 1 || charges[0]["amount"] != 5.0 || charges[0]["attempts"] != 1.0 || charges[0]["currency"] != "EUR" || charges[0]["id"] == "" {
+		t.Errorf("%v", charges)
+	}
+	charges = nil
+	controlCall(t, "GET", "/_sandbox/psp/charges?reference=never", "", &charges)
+	if charges == nil || len(charges) != 0 {
+		t.Errorf("%v, want an empty array", charges)
 	}
 }

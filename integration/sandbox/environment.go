@@ -13,6 +13,7 @@ type services struct {
 	region          string
 	database        string // URL
 	secrets         string // URL
+	provider        string // URL
 	realCredentials bool   // the database is AWS itself
 }
 

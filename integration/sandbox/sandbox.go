@@ -84,10 +84,11 @@ func (s *Sandbox) start(ctx context.Context) error {
 	if err := s.startServices(); err != nil {
 		return err
 	}
-	artifacts, err := s.tempDir()
+	artifacts, remove, err := makeTemp(os.TempDir())
 	if err != nil {
 		return err
 	}
+	s.onClose(remove)
 	if err := s.prepare(ctx, artifacts); err != nil {
 		return err
 	}
@@ -172,6 +173,7 @@ func (s *Sandbox) startServices() error {
 		region:          s.cfg.Region,
 		database:        database,
 		secrets:         secretsURL,
+		provider:        pspURL,
 		realCredentials: s.cfg.AllowAWS && s.fake == nil,
 	}
 	s.template, err = loadTemplate(templateInput{file: s.cfg.Template, region: s.cfg.Region, given: s.cfg.Parameters, local: map[string]string{
@@ -229,15 +231,6 @@ func (s *Sandbox) serve(addr string, h http.Handler) (url string, err error) {
 		return err
 	})
 	return "http://" + ln.Addr().String(), nil
-}
-
-func (s *Sandbox) tempDir() (string, error) {
-	dir, err := os.MkdirTemp("", "firstwriter-sandbox-")
-	if err != nil {
-		return "", err
-	}
-	s.onClose(func() error { return os.RemoveAll(dir) })
-	return dir, nil
 }
 
 // prepare does what takes time, side by side: building, creating tables, making a key.
