@@ -23,6 +23,8 @@ type Attempt struct {
 	tookOrphan bool          // the claim was, or may have been, taken from a processing record
 	mayHold    bool          // a claim or takeover was sent and not refused
 
+	handlerTook time.Duration
+
 	mu          sync.Mutex
 	enlisted    []any       // guarded by mu
 	disposition Disposition // guarded by mu; set by the handler

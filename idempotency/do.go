@@ -38,7 +38,7 @@ func Do[T any](ctx context.Context, g *Guard, op Op, fn func(context.Context) (T
 	t.print = g.fingerprints.of(t.request)
 	t.identify(op.Scope, op.Principal, op.Key)
 	var failure error
-	a := t.observed(ctx, func() answer {
+	a := t.observed(ctx, func(ctx context.Context) answer {
 		return t.once(ctx, func(ctx context.Context) (r *Response, err error) {
 			r, err = asResponse(fn(ctx))
 			failure = err

@@ -32,8 +32,9 @@ func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
 
 // call runs the handler. A panic, or runtime.Goexit, orphans the claim and goes on.
 func (t *Attempt) call(ctx, hctx context.Context, run RunHandler) (*Response, error) {
-	returned := false
+	returned, start := false, t.guard.cfg.Now()
 	defer func() {
+		t.handlerTook += t.guard.cfg.Now().Sub(start)
 		if !returned {
 			t.orphan(ctx)
 		}

@@ -40,7 +40,7 @@ type answer struct {
 // A panic of the handler orphans the claim and goes on.
 func (g *Guard) Serve(ctx context.Context, req *Request, run RunHandler) *Response {
 	t := &Attempt{guard: g, request: req}
-	return t.observed(ctx, func() answer { return t.serve(ctx, run) }).response
+	return t.observed(ctx, func(ctx context.Context) answer { return t.serve(ctx, run) }).response
 }
 
 func (t *Attempt) serve(ctx context.Context, run RunHandler) answer {

@@ -35,23 +35,27 @@ type Event struct {
 	Endpoint string
 	Status   int           // of the answer; 0 where the handler panicked
 	Takeover bool          // the handler ran with a claim that an earlier attempt had left
-	Duration time.Duration // of the whole request, the handler's time included
+	Duration time.Duration // of the whole request
+	Handler  time.Duration // of the handler in it; 0 where it did not run
+	Store    Usage         // what the request cost at the store
 	Err      error         // what went wrong, where something did
 }
 
 // observed reports what became of a request: to the observer, and to the log what an operator must know. A handler that
 // panics is reported too.
-func (t *Attempt) observed(ctx context.Context, serve func() answer) (a answer) {
+func (t *Attempt) observed(ctx context.Context, serve func(context.Context) answer) (a answer) {
 	start := t.guard.cfg.Now()
+	ctx, meter := withMeter(ctx)
 	a = answer{outcome: OutcomeOrphaned, err: errors.New("the handler panicked")} // unless it returns
 	defer func() {
-		e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Duration: t.guard.cfg.Now().Sub(start), Err: a.err}
+		e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Duration: t.guard.cfg.Now().Sub(start),
+			Handler: t.handlerTook, Store: meter.read(), Err: a.err}
 		if a.response != nil {
 			e.Status = a.response.Status
 		}
 		t.guard.report(ctx, e)
 	}()
-	a = serve()
+	a = serve(ctx)
 	return a
 }
 

@@ -83,7 +83,7 @@ func (s *Store) putBody(ctx context.Context, c idempotency.Completion, b body) e
 	for n, chunk := range b.chunks {
 		it := key(bodyID(c.Held.ID, c.Held.Owner, n))
 		it["data"], it["expires_at"] = bin(chunk), seconds(c.ExpiresAt.Add(bodyOutlives))
-		if _, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it}); err != nil {
+		if err := s.put(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it}); err != nil {
 			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
 		}
 	}

@@ -52,11 +52,10 @@ func New(client Client, table string) *Store {
 // Claim implements [idempotency.Store] by one conditional PutItem.
 func (s *Store) Claim(ctx context.Context, c idempotency.Claim) error {
 	return s.write(ctx, "claim", c.Record.ID, func() error {
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: encode(&c.Record),
+		return s.put(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: encode(&c.Record),
 			ConditionExpression: aws.String(claimable), ExpressionAttributeNames: claimNames,
 			ExpressionAttributeValues:           claimValues(c),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld})
-		return err
 	})
 }
 
@@ -85,20 +84,38 @@ func (s *Store) Get(ctx context.Context, id string) (*idempotency.Record, error)
 }
 
 func (s *Store) get(ctx context.Context, id string) (item, error) {
-	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: s.table, Key: key(id), ConsistentRead: aws.Bool(true)})
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: s.table, Key: key(id), ConsistentRead: aws.Bool(true),
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 	if err != nil {
+		idempotency.Spend(ctx, idempotency.Usage{Calls: 1})
 		return nil, err
 	}
+	spentReading(ctx, out.ConsumedCapacity, out.Item)
 	return out.Item, nil
+}
+
+func (s *Store) put(ctx context.Context, in *dynamodb.PutItemInput) error {
+	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	out, err := s.client.PutItem(ctx, in)
+	if out == nil {
+		out = &dynamodb.PutItemOutput{}
+	}
+	spentWriting(ctx, out.ConsumedCapacity, err)
+	return err
 }
 
 // update sends one conditional UpdateItem.
 func (s *Store) update(ctx context.Context, what, id string, u expression) error {
 	return s.write(ctx, what, id, func() error {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: s.table, Key: key(id),
+		out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: s.table, Key: key(id),
 			UpdateExpression: aws.String(u.update), ConditionExpression: aws.String(u.condition),
 			ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld})
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+			ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal})
+		if out == nil {
+			out = &dynamodb.UpdateItemOutput{}
+		}
+		spentWriting(ctx, out.ConsumedCapacity, err)
 		return err
 	})
 }

@@ -45,7 +45,12 @@ func (s *Store) Complete(ctx context.Context, c idempotency.Completion) error {
 func (s *Store) transact(ctx context.Context, id string, items []types.TransactWriteItem, answer answerFunc) error {
 	again := func(err error) bool { return isTransient(err) || verdictOf(err) == tryAgain }
 	err := retry(ctx, completionTries, again, func() error {
-		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
+		out, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items,
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+		if out == nil {
+			out = &dynamodb.TransactWriteItemsOutput{}
+		}
+		spentTransacting(ctx, out.ConsumedCapacity, len(items))
 		return err
 	})
 	switch verdictOf(err) {
