@@ -12,7 +12,7 @@ const (
 	maxBatchBytes = 16 << 20
 )
 
-// batch are the reads or writes of a batch that concern one table.
+// batchPart are the reads or writes of a batch that concern one table.
 type batchPart struct {
 	table   string
 	request *tableRequest
@@ -179,12 +179,14 @@ func (s *Server) batchWriteItem(r *request, out *writer) error {
 		return err
 	}
 	var rest, used writer
+	var all []*write
 	rest.open('{')
 	used.open('[')
 	for _, p := range parts {
 		if err := s.writePart(p, r, &rest, &used); err != nil {
 			return err
 		}
+		all = append(all, p.writes...)
 	}
 	rest.close('}')
 	used.close(']')
@@ -193,6 +195,7 @@ func (s *Server) batchWriteItem(r *request, out *writer) error {
 	if r.wantsCapacity() {
 		out.raw("ConsumedCapacity", used)
 	}
+	out.writeAllMetrics(r, all)
 	out.close('}')
 	return nil
 }

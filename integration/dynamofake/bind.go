@@ -85,6 +85,30 @@ func (r *request) valueArg(placeholder string) *valueArg {
 	return nil
 }
 
+// checkScalarKeys refuses a path that leads into a key attribute of the table
+// or of an index.
+func (b *bound) checkScalarKeys(t *table) error {
+	if !b.present() {
+		return nil
+	}
+	schema, indexes := t.shape()
+	for _, p := range b.all {
+		if len(p) == 1 {
+			continue
+		}
+		name := p[0].key(&b.scope)
+		if schema.has(name) {
+			return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: %s", name)
+		}
+		for _, x := range indexes {
+			if x.schema.has(name) {
+				return invalid("Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: IndexKey: %s", name)
+			}
+		}
+	}
+	return nil
+}
+
 // checkPlaceholders refuses names and values with a wrong form.
 func (r *request) checkPlaceholders() error {
 	if r.hasNames && len(r.names) == 0 {

@@ -20,7 +20,8 @@ type expression struct {
 	kind   expressionKind
 	cond   condition // of a condition, filter or key condition
 	update *update   // of an update
-	paths  []path    // of a projection
+	paths  []path    // of a projection, or what an update changes
+	all    []path    // every path in it
 	names  []string  // the #placeholders in it, each once
 	values []string  // the :placeholders in it, each once
 }

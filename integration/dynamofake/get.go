@@ -34,7 +34,7 @@ func (s *Server) prepareGet(r *request) (*get, error) {
 		return nil, err
 	}
 	g.key = schema.encode(r.key)
-	return g, nil
+	return g, g.projection.checkScalarKeys(g.table)
 }
 
 // project is what the read shows of a record.

@@ -167,6 +167,7 @@ func (p *parser) path() path {
 			if len(out) > maxPathDepth {
 				p.fail(rankParens, "The document path has too many nesting elements; nesting elements: "+strconv.Itoa(len(out)))
 			}
+			p.out.all = append(p.out.all, out)
 			return out
 		}
 	}

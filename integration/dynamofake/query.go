@@ -1,12 +1,10 @@
 package dynamofake
 
-import "slices"
-
 func (s *Server) query(r *request, out *writer) error {
 	if err := r.checkReading(); err != nil {
 		return err
 	}
-	if r.keyCondition == nil && !slices.Contains(r.legacy, "KeyConditions") {
+	if r.keyCondition == nil {
 		return invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
 	p := new(page)
@@ -90,6 +88,11 @@ func (s *Server) resolvePage(p *page, r *request) error {
 	if p.view.index != nil && p.view.index.global && r.consistent {
 		return invalid("Consistent reads are not supported on global secondary indexes")
 	}
+	for _, b := range []*bound{&p.projection, &p.filter} {
+		if err := b.checkScalarKeys(t); err != nil {
+			return err
+		}
+	}
 	if r.limit != nil {
 		p.limit = *r.limit
 	}
@@ -155,8 +158,8 @@ func (p *page) checkFilter() error {
 	if !p.filter.present() {
 		return nil
 	}
-	for _, head := range heads(p.filter.cond, nil) {
-		if name := head.key(&p.filter.scope); p.view.schema.has(name) {
+	for _, path := range p.filter.all {
+		if name := path[0].key(&p.filter.scope); p.view.schema.has(name) {
 			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
 		}
 	}
@@ -177,36 +180,4 @@ func (s *Server) readPage(p *page, r *request, out *writer, visitAll func()) err
 	s.stats.read(used.total())
 	p.write(out, r, used)
 	return nil
-}
-
-// heads are the first steps of all paths in a condition.
-func heads(c condition, out []step) []step {
-	of := func(operands ...operand) {
-		for _, o := range operands {
-			if s, ok := o.(sizeOperand); ok {
-				o = s.of
-			}
-			if p, ok := o.(path); ok {
-				out = append(out, p[0])
-			}
-		}
-	}
-	switch c := c.(type) {
-	case orCondition:
-		out = heads(c.right, heads(c.left, out))
-	case andCondition:
-		out = heads(c.right, heads(c.left, out))
-	case notCondition:
-		out = heads(c.inner, out)
-	case comparison:
-		of(c.left, c.right)
-	case between:
-		of(c.x, c.low, c.high)
-	case in:
-		of(c.needle)
-		of(c.list...)
-	case function:
-		of(c.args...)
-	}
-	return out
 }

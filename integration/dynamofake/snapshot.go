@@ -52,7 +52,9 @@ func (s *Server) snapshot(tables []*table) []byte {
 	add := func(build func(*encoder)) {
 		var e encoder
 		build(&e)
-		out = frame(out, e.out)
+		frame := appendRecord(nil, e.out)
+		seal(frame)
+		out = append(out, frame...)
 	}
 	for _, t := range tables {
 		text, err := json.Marshal(t.def)

@@ -93,6 +93,7 @@ func (s *Server) transactWriteItems(r *request, out *writer) error {
 		}
 		out.close(']')
 	}
+	out.writeAllMetrics(r, t.writes)
 	out.close('}')
 	return nil
 }

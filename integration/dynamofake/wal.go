@@ -2,6 +2,7 @@ package dynamofake
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -9,15 +10,20 @@ import (
 	"sync"
 )
 
-// The log is one file: a magic, then records of length, checksum and payload.
-// Whoever changes data appends to it under the lock of what it changes, so the
-// log's order is the order of the changes; then it waits, without the lock,
+// The log is one file: a magic, then frames of length, checksum and batch. A
+// batch is what was written and synced at once: records, each with its length.
+// The next frame is begun only when the one before it is on the disk, so a
+// crash can spoil no frame but the last, and nothing in that one was
+// acknowledged.
+//
+// Whoever changes data appends a record under the lock of what it changes, so
+// the log's order is the order of the changes; then it waits, without the lock,
 // until the log is on the disk up to there. Of those who wait at once, one
 // writes and syncs for all.
 const (
 	logName   = "dynamofake.log"
 	logMagic  = "dynfake1"
-	headBytes = 8 // length and checksum of a record
+	headBytes = 8 // length and checksum of a frame
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -30,32 +36,39 @@ type wal struct {
 
 	mu       sync.Mutex
 	written  *sync.Cond // signals every end of a flush
-	pending  []byte     // appended, not yet given to the file
+	pending  []byte     // the frame that is being built; empty: no record in it
 	spare    []byte     // the buffer that pending was before
-	appended int64      // bytes that were ever appended: the position of the end
+	appended int64      // records that were ever appended: the position of the end
 	durable  int64      // how many of them are on the disk
-	length   int64      // of the file, with pending
+	length   int64      // of the file
 	flushing bool
 	err      error // the first failure: after it nothing is promised any more
 }
 
-// frame appends a record to a buffer.
-func frame(dst, payload []byte) []byte {
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(payload)))
-	dst = binary.BigEndian.AppendUint32(dst, crc32.Checksum(payload, castagnoli))
-	return append(dst, payload...)
+// seal fills in the head of a frame, whose batch is there already.
+func seal(frame []byte) {
+	binary.BigEndian.PutUint32(frame, uint32(len(frame)-headBytes))
+	binary.BigEndian.PutUint32(frame[4:], crc32.Checksum(frame[headBytes:], castagnoli))
+}
+
+// appendRecord adds a record to a frame that is being built.
+func appendRecord(frame, record []byte) []byte {
+	if len(frame) == 0 {
+		frame = append(frame, make([]byte, headBytes)...)
+	}
+	frame = binary.AppendUvarint(frame, uint64(len(record)))
+	return append(frame, record...)
 }
 
 // append adds a record and returns the position to wait for.
-func (l *wal) append(payload []byte) int64 {
+func (l *wal) append(record []byte) int64 {
 	if l == nil {
 		return 0
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pending = frame(l.pending, payload)
-	l.appended += int64(headBytes + len(payload))
-	l.length += int64(headBytes + len(payload))
+	l.pending = appendRecord(l.pending, record)
+	l.appended++
 	return l.appended
 }
 
@@ -81,6 +94,7 @@ func (l *wal) flush() {
 	batch, end := l.pending, l.appended
 	l.pending, l.flushing = l.spare[:0], true
 	l.mu.Unlock()
+	seal(batch)
 	_, err := l.file.Write(batch)
 	if err == nil {
 		err = l.file.Sync()
@@ -90,12 +104,12 @@ func (l *wal) flush() {
 	if err != nil {
 		l.err = fmt.Errorf("the log cannot be written: %w; free space or repair the disk, then start again", err)
 	} else {
-		l.durable = end
+		l.durable, l.length = end, l.length+int64(len(batch))
 	}
 	l.written.Broadcast()
 }
 
-// size is the length of the file.
+// size is the length of the file, without what is pending.
 func (l *wal) size() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,8 +138,8 @@ func (l *wal) close() error {
 	return err
 }
 
-// openLog opens the log of a directory, gives every whole record to replay,
-// and cuts off what a crash left unfinished at the end.
+// openLog opens the log of a directory, gives every record to replay, and cuts off
+// what a crash left unfinished at the end.
 func openLog(dir string, replay func(payload []byte) error) (*wal, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -177,41 +191,64 @@ func (l *wal) cutTo(end int64) error {
 	return l.file.Sync()
 }
 
-// replayLog reads records and returns where the last whole one ends. Only the
-// end of a log can be unfinished: a bad record with a good one behind it means
-// that the file was damaged, and what it would hide were acknowledged writes.
+// replayLog reads a log and returns where its last whole frame ends. A bad
+// frame with a good one behind it was not left by a crash: the file was
+// damaged, and dropping the rest would lose acknowledged writes.
 func replayLog(data []byte, replay func([]byte) error) (int64, error) {
 	if len(data) < len(logMagic) {
 		return int64(len(logMagic)), nil
 	}
 	if string(data[:len(logMagic)]) != logMagic {
-		return 0, fmt.Errorf("not a log of dynamofake; use another directory")
+		return 0, errors.New("not a log of dynamofake; use another directory")
 	}
 	at := len(logMagic)
 	for {
-		payload, ok := readFrame(data[at:])
+		batch, ok := readFrame(data[at:])
 		if !ok {
 			break
 		}
-		if err := replay(payload); err != nil {
-			return 0, fmt.Errorf("record at byte %d: %w", at, err)
+		if err := replayBatch(batch, replay); err != nil {
+			return 0, fmt.Errorf("frame at byte %d: %w", at, err)
 		}
-		at += headBytes + len(payload)
+		at += headBytes + len(batch)
 	}
-	if bad := data[at:]; len(bad) > headBytes {
-		next := headBytes + int(binary.BigEndian.Uint32(bad))
-		if next < len(bad) {
-			if _, ok := readFrame(bad[next:]); ok {
-				return 0, fmt.Errorf("damaged at byte %d; restore the file from a copy, or remove it to start empty", at)
-			}
-		}
+	if damaged(data[at:]) {
+		return 0, fmt.Errorf("damaged at byte %d; restore the file from a copy, or remove it to start empty", at)
 	}
 	return int64(at), nil
 }
 
-// readFrame is the payload of the record at the start of data; not ok if it is
+// damaged reports whether a good frame follows the bad one at the start.
+func damaged(data []byte) bool {
+	if len(data) <= headBytes {
+		return false
+	}
+	next := headBytes + int(binary.BigEndian.Uint32(data))
+	if next >= len(data) {
+		return false
+	}
+	_, ok := readFrame(data[next:])
+	return ok
+}
+
+func replayBatch(batch []byte, replay func([]byte) error) error {
+	for len(batch) > 0 {
+		n, size := binary.Uvarint(batch)
+		if size <= 0 || n > uint64(len(batch)-size) {
+			return errPayload
+		}
+		end := size + int(n)
+		if err := replay(batch[size:end]); err != nil {
+			return err
+		}
+		batch = batch[end:]
+	}
+	return nil
+}
+
+// readFrame is the batch of the frame at the start of data; not ok if it is
 // not whole.
-func readFrame(data []byte) (payload []byte, ok bool) {
+func readFrame(data []byte) (batch []byte, ok bool) {
 	if len(data) <= headBytes {
 		return nil, false
 	}
@@ -219,8 +256,8 @@ func readFrame(data []byte) (payload []byte, ok bool) {
 	if n == 0 || n > len(data)-headBytes {
 		return nil, false
 	}
-	payload = data[headBytes : headBytes+n]
-	return payload, crc32.Checksum(payload, castagnoli) == binary.BigEndian.Uint32(data[4:])
+	batch = data[headBytes : headBytes+n]
+	return batch, crc32.Checksum(batch, castagnoli) == binary.BigEndian.Uint32(data[4:])
 }
 
 // syncDir makes a new or renamed file in a directory durable.

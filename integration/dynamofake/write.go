@@ -105,6 +105,9 @@ func (w *write) resolve(t *table, r *request) error {
 		if err := w.checkTargets(schema); err != nil {
 			return err
 		}
+		if err := w.update.checkScalarKeys(t); err != nil {
+			return err
+		}
 	}
 	w.key = schema.encode(w.item)
 	return nil
@@ -204,6 +207,7 @@ func (s *Server) writeItem(op writeOp, r *request, out *writer) error {
 		out.field("ConsumedCapacity")
 		out.capacity(used, r.returnCapacity, noSplit)
 	}
+	out.writeMetrics(r, w)
 	out.close('}')
 	return nil
 }
