@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -33,7 +34,7 @@ type endpoint struct {
 	guard  *idempotency.Guard
 	body   []byte // of the responses
 	runs   int
-	last   idempotency.Event
+	last   atomic.Pointer[idempotency.Event]
 }
 
 func newEndpoint(t *testing.T) *endpoint {
@@ -48,7 +49,7 @@ func newEndpoint(t *testing.T) *endpoint {
 	e := &endpoint{t: t, server: server, client: client, body: []byte(`{"ok":true}`)}
 	guard, err := idempotency.New(idempotency.Config{Store: dynamostore.New(client, table), Scope: idempotency.SharedScope,
 		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Observe: func(_ context.Context, event idempotency.Event) { e.last = event }})
+		Observe: func(_ context.Context, event idempotency.Event) { e.last.Store(&event) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func TestCallsAndUnits(t *testing.T) {
 		if fmt.Sprint(s.Calls) != c.calls || s.WriteUnits != c.write || s.ReadUnits != c.read {
 			t.Errorf("%s: %v, %v write and %v read units; want %s, %v and %v", c.what, s.Calls, s.WriteUnits, s.ReadUnits, c.calls, c.write, c.read)
 		}
-		if u := e.last.Store; u.WriteUnits != c.write || u.ReadUnits != c.read || u.Calls != len(s.Calls) {
+		if u := e.last.Load().Store; u.WriteUnits != c.write || u.ReadUnits != c.read || u.Calls != len(s.Calls) {
 			t.Errorf("%s: the event tells of %+v", c.what, u)
 		}
 	}

@@ -1,7 +1,6 @@
 package acceptance
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -64,14 +63,6 @@ type Expect struct {
 	FirstRuns   *int              `json:"first_runs"`  // with parallel: how many answers are 2xx and not replayed
 	MaxMS       int               `json:"max_ms"`      // answered within
 	BodyAtLeast int               `json:"body_at_least"`
-}
-
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-	took   time.Duration
-	err    error
 }
 
 // runID makes the values of one run its own, so that cases can be run again on the same data.
