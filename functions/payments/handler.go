@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"iter"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -115,8 +116,8 @@ func (a *api) read(ctx context.Context, tenant, id string) response {
 	return ok(p.appendJSON(nil))
 }
 
-// list answers GET /payments?reference= with a JSON array, newest first. It ends at maxListed payments or maxList
-// bytes, whichever comes first. A payment that was made less than a second ago may be missing.
+// list answers GET /payments?reference= with a JSON array, newest first. A payment made less than a second ago may be
+// missing.
 func (a *api) list(ctx context.Context, tenant, query string) response {
 	reference, err := referenceOf(query)
 	if err != nil {
@@ -124,26 +125,33 @@ func (a *api) list(ctx context.Context, tenant, query string) response {
 	}
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
-	body, listed := []byte("["), 0
-	for p, err := range a.payments.referenced(ctx, tenant, reference) {
+	body, err := listJSON(a.payments.referenced(ctx, tenant, reference))
+	if err != nil {
+		a.log.ErrorContext(ctx, "payments not listed", "error", err)
+		return problem(storeUnavailable)
+	}
+	return ok(body)
+}
+
+// listJSON is the JSON array of payments. It ends before it would pass maxListed payments or maxList bytes: the rest is
+// older, and can be read one by one.
+func listJSON(payments iter.Seq2[payment, error]) ([]byte, error) {
+	list, listed := []byte{'['}, 0
+	for p, err := range payments {
 		if err != nil {
-			a.log.ErrorContext(ctx, "payments not listed", "error", err)
-			return problem(storeUnavailable)
+			return nil, err
 		}
-		end := len(body)
+		end := len(list)
 		if listed > 0 {
-			body = append(body, ',')
+			list = append(list, ',')
 		}
-		body = p.appendJSON(body)
-		if listed++; len(body) >= maxList {
-			body = body[:end]
-			break
-		}
-		if listed == maxListed {
+		list = p.appendJSON(list)
+		if listed++; listed > maxListed || len(list) >= maxList {
+			list = list[:end]
 			break
 		}
 	}
-	return ok(append(body, ']'))
+	return append(list, ']'), nil
 }
 
 // logCharge tells the operator of a charge that failed. What the provider's answer may mean for money is an error.

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+var goodEnv = map[string]string{
+	"IDEMPOTENCY_TABLE": "records", "PAYMENTS_TABLE": "payments", "PROVIDER_URL": "https://psp.example/v1/",
+	"PROVIDER_SECRET_ARN": testSecretARN, "AWS_REGION": "eu-central-1",
+}
+
+func TestSettings(t *testing.T) {
+	want := settings{"records", "payments", "https://psp.example/v1", testSecretARN}
+	got, err := settingsFrom(func(name string) string { return goodEnv[name] })
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+func TestSettingsNameWhatIsWrong(t *testing.T) {
+	for name := range goodEnv {
+		env := maps.Clone(goodEnv)
+		delete(env, name)
+		_, err := settingsFrom(func(name string) string { return env[name] })
+		if err == nil || !strings.HasPrefix(err.Error(), "set "+name+" to ") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	if _, err := settingsFrom(func(string) string { return "" }); err == nil || strings.Count(err.Error(), "set ") != len(goodEnv) {
+		t.Errorf("without all: %v", err)
+	}
+}
+
+func TestIsProviderURL(t *testing.T) {
+	for url, want := range map[string]bool{
+		"https://psp.example": true, "https://psp.example:8443/v1": true, "http://127.0.0.1:4000": true,
+		"http://localhost/psp": true, "http://[::1]:4000": true, "http://host.docker.internal:4000": true,
+		"": false, "psp.example": false, "/charges": false, "http://psp.example": false, "ftp://localhost": false,
+		"http://127.0.0.1.psp.example": false, "https://": false, "https://:443": false, "https://user:pw@psp.example": false,
+		"https://psp.example?a=b": false, "https://psp.example#f": false, "https://psp.example/%zz": false,
+	} {
+		if got := isProviderURL(url); got != want {
+			t.Errorf("%q: %v", url, got)
+		}
+	}
+}
+
+// A wrong environment is one line and exit code 1, which Lambda shows as the reason of the failed start.
+func TestMainWithoutAnEnvironment(t *testing.T) {
+	if os.Getenv("PAYMENTS_TEST_MAIN") != "" {
+		main()
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")
+	cmd.Env = []string{"PAYMENTS_TEST_MAIN=1"}
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState.ExitCode() != 1 || !strings.HasPrefix(string(out), "payments: set IDEMPOTENCY_TABLE") || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
