@@ -18,6 +18,12 @@ type route struct {
 	line     int      // of the template
 }
 
+// authorizerSpec is the JWT authorizer of an AWS::Serverless::HttpApi.
+type authorizerSpec struct {
+	issuer   string
+	audience []string
+}
+
 // apiSpec is the template's one AWS::Serverless::HttpApi.
 type apiSpec struct {
 	id     string

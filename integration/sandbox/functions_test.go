@@ -226,7 +226,7 @@ func TestGatewayDoesNotWaitForEver(t *testing.T) {
 }
 
 func TestThrottling(t *testing.T) {
-	p := &pool{all: make([]*instance, maxProcesses), log: shared.log}
+	p := &pool{all: make([]*instance, 3), log: shared.log, fn: function{concurrency: 3}}
 	for i := range p.all {
 		p.all[i] = &instance{state: busy}
 	}

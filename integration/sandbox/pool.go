@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxProcesses is how many processes a function may have at once. Lambda's own limit is the account's concurrency;
-// this one keeps a machine usable.
+// maxProcesses is how many processes a function may have at once, if the template reserves no fewer. Lambda's own limit
+// is the account's concurrency; this one keeps a machine usable.
 const maxProcesses = 200
 
 // idleLimit is how long a process is kept without work. Lambda keeps them for some minutes too, and does not say how
@@ -107,8 +107,8 @@ func (p *pool) startForWaiting() {
 
 // startOne starts an instance, or says why it does not. Called with mu held.
 func (p *pool) startOne() *outcome {
-	if len(p.all) >= maxProcesses {
-		return &outcome{failure: throttled, detail: fmt.Sprintf("throttled: %d processes are running", maxProcesses)}
+	if len(p.all) >= p.fn.concurrency {
+		return &outcome{failure: throttled, detail: fmt.Sprintf("throttled: %d processes are running", len(p.all))}
 	}
 	inst, err := newInstance(p)
 	if err != nil {

@@ -2,9 +2,7 @@ package sandbox
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -184,58 +182,4 @@ func (r *resolver) textOr(n *node, fallback string) (string, error) {
 		return fallback, nil
 	}
 	return r.text(n)
-}
-
-// parameters gives each parameter of a template its value: the given one, else the sandbox's own, else its default.
-func (r *resolver) parameters(root *node, given, local map[string]string) error {
-	params := root.get("Parameters")
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if params.get(name) == nil {
-			return fmt.Errorf("the template has no parameter %s", name)
-		}
-	}
-	if params == nil {
-		return nil
-	}
-	for _, name := range params.keys {
-		value, err := parameter(name, params.fields[name], given, local)
-		if err != nil {
-			return err
-		}
-		r.refs[name] = value
-	}
-	return nil
-}
-
-func parameter(name string, n *node, given, local map[string]string) (string, error) {
-	if t := n.get("Type"); t == nil || t.text != "String" && t.text != "Number" {
-		return "", n.errorf("parameter %s: the sandbox supports the types String and Number", name)
-	}
-	value, err := parameterValue(name, n, given, local)
-	if err != nil {
-		return "", err
-	}
-	if p := n.get("AllowedPattern"); p != nil {
-		re, err := regexp.Compile(`\A(?:` + p.text + `)\z`)
-		if err != nil {
-			return "", p.errorf("parameter %s: the sandbox cannot read its AllowedPattern: %v", name, err)
-		}
-		if !re.MatchString(value) {
-			return "", p.errorf("parameter %s: %q does not match its AllowedPattern", name, value)
-		}
-	}
-	return value, nil
-}
-
-func parameterValue(name string, n *node, given, local map[string]string) (string, error) {
-	if v, ok := given[name]; ok {
-		return v, nil
-	}
-	if v, ok := local[name]; ok {
-		return v, nil
-	}
-	if fallback := n.get("Default"); fallback != nil {
-		return fallback.text, nil
-	}
-	return "", n.errorf("parameter %s has no default: pass -param %s=VALUE", name, name)
 }

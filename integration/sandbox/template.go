@@ -3,12 +3,10 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // template is what a SAM template asks for, as far as the sandbox runs it.
@@ -18,23 +16,6 @@ type template struct {
 	tables     []table
 	routes     []route
 	authorizer *authorizerSpec // nil: the API has none
-}
-
-// function is one AWS::Serverless::Function.
-type function struct {
-	id       string // logical id, and the function's name on this machine
-	codeDir  string
-	handler  string
-	memoryMB int
-	timeout  time.Duration
-	jsonLogs bool
-	env      map[string]string
-}
-
-// authorizerSpec is the JWT authorizer of an AWS::Serverless::HttpApi.
-type authorizerSpec struct {
-	issuer   string
-	audience []string
 }
 
 // inert are the resource types that mean nothing on one machine: a template may have them, and they can be Ref'ed.
@@ -127,10 +108,6 @@ func (r *resolver) nameResources(resources *node) error {
 	return nil
 }
 
-func functionARN(region, name string) string {
-	return fmt.Sprintf("arn:aws:lambda:%s:%s:function:%s", region, localAccount, name)
-}
-
 // read fills t from the resources, in the order written.
 func (t *template) read(r *resolver, resources *node) error {
 	api, err := t.readAPI(r, resources)
@@ -158,120 +135,4 @@ func (t *template) read(r *resolver, resources *node) error {
 		return resources.errorf("the template has no AWS::Serverless::Function")
 	}
 	return checkRoutes(t.routes)
-}
-
-func (t *template) readFunction(r *resolver, api *apiSpec, id string, res *node) error {
-	p := res.get("Properties")
-	if err := checkFunction(id, res, p); err != nil {
-		return err
-	}
-	f := function{id: id, codeDir: t.dir, jsonLogs: false}
-	dir, err := r.textOr(p.get("CodeUri"), ".")
-	if err != nil {
-		return err
-	}
-	f.codeDir = filepath.Join(t.dir, dir)
-	if f.handler, err = r.textOr(p.get("Handler"), "bootstrap"); err != nil {
-		return err
-	}
-	if f.memoryMB, err = r.number(p.get("MemorySize"), 128); err != nil {
-		return err
-	}
-	seconds, err := r.number(p.get("Timeout"), 3)
-	if err != nil {
-		return err
-	}
-	if seconds < 1 || seconds > 900 {
-		return p.get("Timeout").errorf("function %s: Timeout %d is not between 1 and 900 s", id, seconds)
-	}
-	f.timeout = time.Duration(seconds) * time.Second
-	if format := p.get("LoggingConfig").get("LogFormat"); format != nil {
-		f.jsonLogs = format.text == "JSON"
-	}
-	if f.env, err = readEnv(r, id, p.get("Environment")); err != nil {
-		return err
-	}
-	t.functions = append(t.functions, f)
-	return t.readEvents(r, api, id, p.get("Events"))
-}
-
-// checkFunction refuses what would run differently here than on Lambda. Policies, tags, tracing, log groups and the
-// like are left out on purpose: they change nothing that a caller of the function sees.
-func checkFunction(id string, res, p *node) error {
-	if err := p.only("function "+id, "Architectures", "CodeUri", "Description", "Environment", "Events", "FunctionName",
-		"Handler", "LoggingConfig", "MemorySize", "Policies", "ReservedConcurrentExecutions", "Role", "Runtime", "Tags",
-		"Timeout", "Tracing"); err != nil {
-		return err
-	}
-	if rt := p.get("Runtime"); rt == nil || !strings.HasPrefix(rt.text, "provided.") {
-		return res.errorf("function %s: the sandbox runs the runtimes provided.al2023 and provided.al2 alone", id)
-	}
-	if m := res.get("Metadata").get("BuildMethod"); m == nil || m.text != "makefile" {
-		return res.errorf("function %s: the sandbox builds by make alone: set Metadata: BuildMethod: makefile", id)
-	}
-	return nil
-}
-
-func readEnv(r *resolver, id string, environment *node) (map[string]string, error) {
-	if err := environment.only("function "+id+": Environment", "Variables"); err != nil {
-		return nil, err
-	}
-	env := map[string]string{}
-	vars := environment.get("Variables")
-	if vars == nil {
-		return env, nil
-	}
-	for _, name := range vars.keys {
-		v, err := r.text(vars.fields[name])
-		if err != nil {
-			return nil, err
-		}
-		env[name] = v
-	}
-	return env, nil
-}
-
-// mergeGlobals lays the properties of Globals under those of each resource of the kind, as SAM does: mappings are
-// merged, anything else of the resource wins.
-func mergeGlobals(globals, resources *node) error {
-	if err := globals.only("Globals", "Function", "HttpApi"); err != nil || globals == nil {
-		return err
-	}
-	for _, id := range slices.Sorted(maps.Keys(resources.fields)) {
-		res := resources.fields[id]
-		section := globals.get(strings.TrimPrefix(res.get("Type").text, "AWS::Serverless::"))
-		if section == nil {
-			continue
-		}
-		if res.get("Properties") == nil {
-			res.fields["Properties"] = &node{line: res.line, kind: objectNode, fields: map[string]*node{}}
-		}
-		underlay(res.fields["Properties"], section)
-	}
-	return nil
-}
-
-func underlay(own, base *node) {
-	for _, k := range base.keys {
-		switch mine := own.fields[k]; {
-		case mine == nil:
-			own.keys = append(own.keys, k)
-			own.fields[k] = base.fields[k].clone()
-		case mine.kind == objectNode && base.fields[k].kind == objectNode:
-			underlay(mine, base.fields[k])
-		}
-	}
-}
-
-// clone copies mappings, which underlay changes; the rest is shared.
-func (n *node) clone() *node {
-	c := *n
-	if n.kind != objectNode {
-		return &c
-	}
-	c.keys, c.fields = slices.Clone(n.keys), map[string]*node{}
-	for k, v := range n.fields {
-		c.fields[k] = v.clone()
-	}
-	return &c
 }

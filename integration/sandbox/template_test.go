@@ -44,11 +44,16 @@ func TestTemplateErrorsAreOneLineWithTheirPlace(t *testing.T) {
 		"parameter missing":   {"Parameters:\n  X:\n    Type: String\nResources: {}\n", "2: parameter X has no default: pass -param X=VALUE"},
 		"parameter's type":    {"Parameters:\n  X:\n    Type: CommaDelimitedList\nResources: {}\n", "2: parameter X: the sandbox supports the types"},
 		"parameter's pattern": {"Parameters:\n  X:\n    Type: String\n    Default: b\n    AllowedPattern: a+\nResources: {}\n", `5: parameter X: "b" does not match its AllowedPattern`},
+		"parameter's values":  {"Parameters:\n  X:\n    Type: String\n    Default: b\n    AllowedValues: [a, c]\nResources: {}\n", `5: parameter X: "b" is not one of its AllowedValues`},
+		"parameter too small": {"Parameters:\n  X:\n    Type: Number\n    Default: 2\n    MinValue: 3\nResources: {}\n", "5: parameter X: 2 is less than its MinValue 3"},
+		"parameter too big":   {"Parameters:\n  X:\n    Type: Number\n    Default: 29\n    MaxValue: 28\nResources: {}\n", "5: parameter X: 29 is more than its MaxValue 28"},
+		"not a number":        {"Parameters:\n  X:\n    Type: Number\n    Default: many\nResources: {}\n", `2: parameter X: "many" is not a number`},
 		"unreadable pattern":  {"Parameters:\n  X:\n    Type: String\n    Default: b\n    AllowedPattern: (?=a)\nResources: {}\n", "5: parameter X: the sandbox cannot read its AllowedPattern"},
 		"layers":              {fn("      Layers: []\n"), "7: function F: the sandbox does not support Layers"},
 		"other runtime":       {strings.Replace(fn(""), "provided.al2023", "python3.14", 1), "2: function F: the sandbox runs the runtimes provided.al2023"},
 		"no build method":     {strings.Replace(fn(""), "makefile", "esbuild", 1), "2: function F: the sandbox builds by make alone"},
 		"timeout a word":      {fn("      Timeout: soon\n"), `7: "soon" is not a whole number`},
+		"function's name":     {fn("      FunctionName: x\n"), "7: function F: the sandbox does not support FunctionName"},
 		"timeout too long":    {fn("      Timeout: 901\n"), "7: function F: Timeout 901 is not between 1 and 900 s"},
 		"unknown ref":         {fn("      Environment: {Variables: {A: !Ref Nowhere}}\n"), "7: Ref Nowhere: the sandbox knows no parameter or resource"},
 		"unknown attribute":   {fn("      Environment: {Variables: {A: !GetAtt F.Version}}\n"), "7: GetAtt F.Version: the sandbox does not know that attribute"},
@@ -160,7 +165,7 @@ Resources:
   F:
     Type: AWS::Serverless::Function
     Metadata: {BuildMethod: makefile}
-    Properties: {MemorySize: 256, Environment: {Variables: {B: own}}}
+    Properties: {MemorySize: 256, ReservedConcurrentExecutions: 5, Environment: {Variables: {B: own}}}
   G:
     Type: AWS::Serverless::Function
     Metadata: {BuildMethod: makefile}
@@ -170,7 +175,7 @@ Resources:
 		t.Fatal(err)
 	}
 	f, g := tpl.functions[0], tpl.functions[1]
-	if f.timeout != 7*time.Second || f.memoryMB != 256 || g.timeout != 9*time.Second || g.memoryMB != 128 {
+	if f.timeout != 7*time.Second || f.memoryMB != 256 || f.concurrency != 5 || g.timeout != 9*time.Second || g.memoryMB != 128 || g.concurrency != maxProcesses {
 		t.Errorf("%+v %+v", f, g)
 	}
 	if diff := cmp.Diff(map[string]string{"A": "global", "B": "own"}, f.env); diff != "" || g.env["B"] != "global" {
