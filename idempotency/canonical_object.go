@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"math/bits"
 	"slices"
 	"unicode"
 	"unicode/utf8"
@@ -13,7 +14,7 @@ import (
 // member is where the member of an object that is being read stands in out. Its name is kept there even if its value
 // is left out: then end is start.
 type member struct {
-	key              uint64 // of the name, see nameKey
+	key              uint64 // of the name, see memberName
 	start, name, end uint32 // its name is out[start+1:name-1], between quote and end mark
 }
 
@@ -36,12 +37,8 @@ func (c *canonicalizer) object(i, depth int, s *selector) int {
 		if m, i = c.member(i, depth, s); i == invalid {
 			return invalid
 		}
-		if len(c.members) > base {
-			order := c.compare(c.members[len(c.members)-1], m)
-			if order == 0 {
-				return invalid
-			}
-			d.unsorted = d.unsorted || order > 0
+		if n := len(c.members); n > base && !c.less(&c.members[n-1], &m) {
+			d.unsorted = true
 		}
 		d.thinned = d.thinned || m.end == m.start
 		c.members = append(c.members, m)
@@ -65,11 +62,10 @@ func (c *canonicalizer) member(i, depth int, s *selector) (member, int) {
 	if i = c.space(i); c.at(i) != '"' {
 		return m, invalid
 	}
-	if i = c.str(i + 1); i == invalid {
+	if m.key, i = c.memberName(i + 1); i == invalid {
 		return m, invalid
 	}
 	m.name = uint32(len(c.out))
-	m.key = nameKey(c.name(m))
 	if i = c.space(i); c.at(i) != ':' {
 		return m, invalid
 	}
@@ -86,7 +82,7 @@ func (c *canonicalizer) member(i, depth int, s *selector) (member, int) {
 	return m, i
 }
 
-// name is a member's name. Its capacity reaches on, over what out holds behind it.
+// name is a member's name.
 func (c *canonicalizer) name(m member) []byte { return c.out[m.start+1 : m.name-1] }
 
 // endObject puts the members from base on in order and closes the object. It returns false if two have one name.
@@ -112,10 +108,15 @@ func (c *canonicalizer) sort(members []member) bool {
 	if len(members) <= 24 {
 		c.insertionSort(members)
 	} else {
-		slices.SortFunc(members, c.compare)
+		slices.SortFunc(members, func(a, b member) int {
+			if a.key != b.key {
+				return cmp.Compare(a.key, b.key)
+			}
+			return compareFolded(c.name(a), c.name(b))
+		})
 	}
 	for i := range members[1:] {
-		if c.compare(members[i], members[i+1]) == 0 {
+		if !c.less(&members[i], &members[i+1]) {
 			return false
 		}
 	}
@@ -126,45 +127,59 @@ func (c *canonicalizer) sort(members []member) bool {
 func (c *canonicalizer) insertionSort(members []member) {
 	for i := 1; i < len(members); i++ {
 		m, j := members[i], i
-		for ; j > 0 && c.compare(members[j-1], m) > 0; j-- {
+		for ; j > 0 && c.less(&m, &members[j-1]); j-- {
 			members[j] = members[j-1]
 		}
 		members[j] = m
 	}
 }
 
-// compare orders members by name. Most names differ in their keys.
-func (c *canonicalizer) compare(a, b member) int {
-	if a.key != b.key {
-		return cmp.Compare(a.key, b.key)
-	}
-	return compareFolded(c.name(a), c.name(b))
+// less orders members by name. Most names differ in their keys.
+func (c *canonicalizer) less(a, b *member) bool {
+	return a.key < b.key || a.key == b.key && c.lessName(a, b)
 }
 
-// nameKey is the first 8 bytes of a name with its letters folded, as a number: in the order of [compareFolded], where
-// it tells two names apart.
-func nameKey(name []byte) uint64 {
-	n := min(len(name), 8)
-	var word uint64
-	if cap(name) >= 8 {
-		word = binary.BigEndian.Uint64(name[:8]) & (^uint64(0) << (64 - 8*n))
-	} else {
-		var head [8]byte
-		copy(head[:], name)
-		word = binary.BigEndian.Uint64(head[:])
+func (c *canonicalizer) lessName(a, b *member) bool {
+	return compareFolded(c.name(*a), c.name(*b)) < 0
+}
+
+// memberName reads a name from behind its quote, and returns its key too: the first 8 bytes of the folded name as a
+// number, which is in the order of [compareFolded] where the keys of two names differ.
+func (c *canonicalizer) memberName(i int) (key uint64, next int) {
+	start := len(c.out)
+	if i+8 > len(c.src) {
+		next = c.str(i)
+		return c.nameKey(start, next), next
 	}
-	if word&high != 0 {
-		return foldedKey(name)
+	word := binary.LittleEndian.Uint64(c.src[i:])
+	marks := special(word)
+	if marks == 0 { // 8 bytes of ASCII and more
+		return foldASCII(bits.ReverseBytes64(word)), c.str(i)
 	}
-	// A byte from 'a' to 'z' has its high bit in the first sum and not in the second.
+	n := bits.TrailingZeros64(marks) / 8
+	if c.src[i+n] != '"' {
+		next = c.str(i)
+		return c.nameKey(start, next), next
+	}
+	out := binary.LittleEndian.AppendUint64(append(c.out, '"'), word)
+	c.out = append(out[:start+1+n], endOfString)
+	return foldASCII(bits.ReverseBytes64(word) &^ (^uint64(0) >> (8 * n))), i + n + 1
+}
+
+// foldASCII folds the letters of 8 characters of ASCII. A byte from 'a' to 'z' has its high bit in the first sum and
+// not in the second.
+func foldASCII(word uint64) uint64 {
 	lower := (word + 0x1F*each) &^ (word + 0x05*each) & high
 	return word - lower>>2
 }
 
-// foldedKey is nameKey for a name that does not begin with 8 characters of ASCII.
-func foldedKey(name []byte) uint64 {
+// nameKey is the key of any name that str has written at start, if next does not say that it was invalid.
+func (c *canonicalizer) nameKey(start, next int) uint64 {
+	if next == invalid {
+		return 0
+	}
 	var folded [8 + utf8.UTFMax]byte
-	buf := folded[:0]
+	buf, name := folded[:0], c.out[start+1:len(c.out)-1]
 	for len(name) > 0 && len(buf) < 8 {
 		r, n := utf8.DecodeRune(name)
 		buf, name = utf8.AppendRune(buf, foldRune(r)), name[n:]

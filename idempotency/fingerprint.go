@@ -104,19 +104,6 @@ func (s *selection) fingerprint(r *Request) Fingerprint {
 	c.part(s.form)
 	c.body(m, s, r.Body)
 	sum := sha256.Sum256(c.out)
-	return append(Fingerprint{rulesVersion, s.version}, sum[:]...)
-}
-
-// wholeBody is how requests are fingerprinted where an endpoint selects nothing.
-var wholeBody = &selection{}
-
-// fingerprint computes a request's fingerprint over its whole body.
-func fingerprint(r *Request) Fingerprint { return wholeBody.fingerprint(r) }
-
-// matches compares with a stored fingerprint of the whole body. known is false where its rules are not known here.
-func (f Fingerprint) matches(stored Fingerprint) (same, known bool) {
-	if len(stored) != fingerprintSize || !bytes.Equal(f[:2], stored[:2]) {
-		return false, false
-	}
-	return bytes.Equal(f, stored), true
+	print := append(make(Fingerprint, 0, fingerprintSize), rulesVersion, s.version)
+	return append(print, sum[:]...)
 }

@@ -84,16 +84,16 @@ func (f *fingerprinter) learn(s Selection) error {
 func (s Selection) compile() (*selection, error) {
 	include, err := pointers(s.Include)
 	if err != nil {
-		return nil, fmt.Errorf("Include: %w", err)
+		return nil, fmt.Errorf("in Include: %w", err)
 	}
 	exclude, err := pointers(s.Exclude)
 	if err != nil {
-		return nil, fmt.Errorf("Exclude: %w", err)
+		return nil, fmt.Errorf("in Exclude: %w", err)
 	}
 	whole := len(include)+len(exclude) == 0
 	switch {
 	case s.Bytes && !whole:
-		return nil, errors.New("Bytes goes with neither Include nor Exclude: there are no members in bytes")
+		return nil, errors.New("there are no members in bytes: Bytes goes with neither Include nor Exclude")
 	case s.Version == 0 && (s.Bytes || !whole):
 		return nil, errors.New("only the whole body has version 0: give this selection a Version from 1 to 255")
 	}
@@ -131,7 +131,7 @@ func (s *selection) build(include, exclude []pointer) error {
 	for _, p := range exclude {
 		within := func(i pointer) bool { return i.contains(p) && len(i.tokens) < len(p.tokens) }
 		if len(include) > 0 && !slices.ContainsFunc(include, within) {
-			return fmt.Errorf("Exclude: %q is not within anything that Include names", p.text)
+			return fmt.Errorf("in Exclude: %q is not within anything that Include names", p.text)
 		}
 		s.root.lead(p.tokens, leftOut)
 	}
