@@ -128,7 +128,7 @@ func TestKill(t *testing.T) {
 		inFlight <- a
 	}()
 	eventually(t, "a request is in flight", func() bool {
-		return strings.Contains(shared.output.String(), "[EchoFunction] killed-soon again") && busyInstances("EchoFunction") > 0
+		return strings.Contains(shared.output.String(), "[EchoFunction] killed-soon again") && busyInstances(shared.Sandbox, "EchoFunction") > 0
 	})
 	controlCall(t, "POST", "/_sandbox/reset", "", nil)
 	var killed struct{ Killed int }
@@ -146,8 +146,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-func busyInstances(id string) int {
-	p := shared.pools[id]
+func busyInstances(s *Sandbox, id string) int {
+	p := s.pools[id]
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := 0
@@ -173,7 +173,7 @@ func TestClientThatLeavesDoesNotStopTheFunction(t *testing.T) {
 		}
 		done <- err
 	}()
-	eventually(t, "the function works", func() bool { return busyInstances("EchoFunction") > 0 })
+	eventually(t, "the function works", func() bool { return busyInstances(shared.Sandbox, "EchoFunction") > 0 })
 	leave()
 	if err := <-done; err == nil {
 		t.Skip("the function was faster than the client's leaving")
@@ -231,6 +231,18 @@ func TestThrottling(t *testing.T) {
 		p.all[i] = &instance{state: busy}
 	}
 	if out := p.invoke(&invocation{id: "x"}); out.failure != throttled {
+		t.Errorf("%+v", out)
+	}
+}
+
+// A process that has answered and does not poll again must not keep a request waiting for it.
+func TestRequestDoesNotWaitForALingeringProcess(t *testing.T) {
+	l := newLauncher()
+	defer l.close()
+	lingering := &instance{state: returning, since: time.Now()}
+	p := &pool{all: []*instance{lingering}, log: shared.log, launcher: l, fn: function{concurrency: 2}, artifacts: t.TempDir()}
+	out := p.invoke(&invocation{id: "x"}) // there is no bootstrap, so the new process fails
+	if out.failure != notStarted || !strings.Contains(out.detail, "bootstrap") {
 		t.Errorf("%+v", out)
 	}
 }

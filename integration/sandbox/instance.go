@@ -28,7 +28,7 @@ type instance struct {
 
 	// guarded by pool.mu
 	state state
-	since time.Time // of state idle
+	since time.Time // of the states idle and returning
 }
 
 // newInstance opens a Runtime API and prepares a process for it.
@@ -75,23 +75,22 @@ func (i *instance) runProcess() string {
 
 // run hands an invocation to the process and waits for its outcome, up to the function's timeout.
 func (i *instance) run(inv *invocation) outcome {
-	timeout := i.pool.fn.timeout
-	inv.deadline = time.Now().Add(timeout)
-	timer := time.NewTimer(timeout)
+	inv.deadline = time.Now().Add(i.pool.fn.timeout)
+	timer := time.NewTimer(i.pool.fn.timeout)
 	defer timer.Stop()
 	select {
 	case i.api.work <- inv:
 	case <-i.proc.exited:
 		return i.crash()
+	case <-timer.C:
+		return i.timeOut()
 	}
 	select {
 	case out := <-inv.done:
 		return out
 	case <-i.proc.exited:
 	case <-timer.C:
-		i.proc.kill()
-		<-i.proc.exited
-		return outcome{failure: timedOut, detail: fmt.Sprintf("Task timed out after %.2f seconds", timeout.Seconds())}
+		return i.timeOut()
 	}
 	select {
 	case out := <-inv.done: // it answered before it ended
@@ -99,6 +98,12 @@ func (i *instance) run(inv *invocation) outcome {
 	default:
 		return i.crash()
 	}
+}
+
+func (i *instance) timeOut() outcome {
+	i.proc.kill()
+	<-i.proc.exited
+	return outcome{failure: timedOut, detail: fmt.Sprintf("Task timed out after %.2f seconds", i.pool.fn.timeout.Seconds())}
 }
 
 func (i *instance) crash() outcome {

@@ -16,6 +16,10 @@ const maxProcesses = 200
 // long.
 const idleLimit = 5 * time.Minute
 
+// returnGrace is how long a request waits for a process that has answered and not yet polled. Most poll at once, sooner
+// than a new process could; one that still works on something must not keep the request waiting.
+const returnGrace = 10 * time.Millisecond
+
 // pool runs the invocations of one function, each in a process of its own. A process is used again when it is idle. A
 // request that finds none waits for the next one to be free, and a process is started for it unless one that is about
 // to be free (starting, returning) has no other request to wait for it.
@@ -91,11 +95,18 @@ func (p *pool) acquire() <-chan acquired {
 // startForWaiting starts processes until each waiting request has one to wait for, and throttles those that would
 // need one too many. Called with mu held.
 func (p *pool) startForWaiting() {
-	coming := 0
+	coming, again := 0, false
 	for _, inst := range p.all {
-		if inst.state == starting || inst.state == returning {
+		switch {
+		case inst.state == starting:
 			coming++
+		case inst.state == returning && time.Since(inst.since) < returnGrace:
+			coming++
+			again = true
 		}
+	}
+	if again && len(p.waiting) > 0 {
+		time.AfterFunc(returnGrace, p.lookAgain)
 	}
 	for ; coming < len(p.waiting); coming++ {
 		if err := p.startOne(); err != nil {
@@ -103,6 +114,12 @@ func (p *pool) startForWaiting() {
 			return
 		}
 	}
+}
+
+func (p *pool) lookAgain() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.startForWaiting()
 }
 
 // startOne starts an instance, or says why it does not. Called with mu held.
@@ -151,7 +168,7 @@ func (p *pool) setReturning(inst *instance) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if inst.state == busy {
-		inst.state = returning
+		inst.state, inst.since = returning, time.Now()
 	}
 }
 

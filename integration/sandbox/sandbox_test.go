@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -13,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"go.uber.org/goleak"
 )
 
 // shared is the sandbox of testdata/echo that most tests use; its functions are built once.
@@ -30,9 +33,10 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	if err := shared.Close(); err != nil {
+	http.DefaultClient.CloseIdleConnections()
+	if err := errors.Join(shared.Close(), goleak.Find()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		code = 1
+		code = max(code, 1)
 	}
 	os.Exit(code)
 }
@@ -165,5 +169,33 @@ func TestEchoEndToEnd(t *testing.T) {
 	}
 	if got := a.header.Get("Apigw-Requestid"); got == "" || got != e.RequestContext.RequestID {
 		t.Errorf("Apigw-Requestid %q, event's requestId %q", got, e.RequestContext.RequestID)
+	}
+}
+
+// That a closed sandbox leaves no goroutine behind is checked for all of them at the end of TestMain.
+func TestCloseWithARequestInFlight(t *testing.T) {
+	s, err := Start(t.Context(), Config{Template: "testdata/echo/template.yaml", Timeout: 20 * time.Second, Log: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	waiting := make(chan error)
+	go func() {
+		res, err := client.Post(s.URL()+"/open?do=sleep+15s", "", nil)
+		if err == nil {
+			res.Body.Close()
+		}
+		waiting <- err
+	}()
+	eventually(t, "the function works", func() bool { return busyInstances(s, "EchoFunction") > 0 })
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-waiting; err == nil {
+		t.Error("the request was answered")
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
 	}
 }
