@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -470,6 +471,27 @@ func TestReadsWithoutAStore(t *testing.T) {
 		}
 		f.log.Reset()
 	}
+}
+
+// A database that does not answer at all costs a reader three seconds, whatever the function's own time.
+func TestReadsGiveUpInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &function{t: t}
+		f.db, f.client = dynamofake.Start(t)
+		f.createTable("payments", "pk", "tenant_reference", "created_at")
+		a := &api{payments: table{client: f.client, name: "payments"}, log: slog.New(slog.DiscardHandler)}
+		f.handle = a.handle
+		for op, path := range map[string]string{"GetItem": "/payments/pay_" + strings.Repeat("A", 43), "Query": "/payments?reference=r"} {
+			if err := f.db.Inject(dynamofake.Fault{Op: op, Kind: dynamofake.FaultDelay, Delay: time.Minute}); err != nil {
+				t.Fatal(err)
+			}
+			start := time.Now()
+			f.wants(f.get("acme", path), 503, "store-unavailable")
+			if took := time.Since(start); took != readBudget {
+				t.Errorf("%s: %v", op, took)
+			}
+		}
+	})
 }
 
 func TestPostNeedsTheGuard(t *testing.T) {

@@ -29,7 +29,7 @@ func main() {
 	db := dynamodb.NewFromConfig(cfg, dynamostore.Tune)
 	handler, err := newHandler(s, cfg, db, log)
 	exitOn(err)
-	besideFirstPoll(os.Getenv("AWS_LAMBDA_RUNTIME_API"), func() { warmUp(ctx, db, log) })
+	besideFirstPoll(s.runtimeAPI, func() { warmUp(ctx, db, log) })
 	lambda.Start(handler)
 }
 

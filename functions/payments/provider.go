@@ -113,14 +113,12 @@ func readAnswer(status int, answer []byte, o order) (string, error) {
 		return "", errDeclined
 	case status == http.StatusTooManyRequests:
 		return "", errBusy
-	case status == http.StatusUnauthorized:
-		return "", fmt.Errorf("%w: it refuses the secret (401)", errUnavailable)
 	case status == http.StatusConflict:
 		return "", fmt.Errorf("%w: it still works on this key (409)", errUnavailable)
 	case status >= 500:
 		return "", fmt.Errorf("%w: status %d", errUnavailable, status)
 	}
-	return "", fmt.Errorf("%w: status %d", errUnclear, status)
+	return "", fmt.Errorf("%w: status %d", errUnclear, status) // 401 and 422 among them: something here is wrong
 }
 
 // readCharge reads the charge out of a 201. It must be the charge that was asked for: a mistake here is money.

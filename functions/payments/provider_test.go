@@ -39,7 +39,7 @@ func TestReadAnswer(t *testing.T) {
 		"too long":           {201, captured + strings.Repeat(" ", maxAnswer-len(captured)+1), errUnclear},
 		"declined":           {402, `{"code":"card_declined"}`, errDeclined},
 		"busy":               {429, `{"code":"busy"}`, errBusy},
-		"wrong secret":       {401, "", errUnavailable},
+		"wrong secret":       {401, "", errUnclear},
 		"key in flight":      {409, `{"code":"key_in_flight"}`, errUnavailable},
 		"internal error":     {500, `{"code":"internal"}`, errUnavailable},
 		"bad gateway":        {502, "", errUnavailable},
@@ -178,7 +178,7 @@ func TestChargeForgetsARefusedSecret(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		io.WriteString(w, captured)
 	})
-	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnavailable) {
+	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnclear) {
 		t.Errorf("with the old secret: %v", err)
 	}
 	if _, err := p.charge(t.Context(), "k", testOrder); err != nil {

@@ -13,6 +13,7 @@ type settings struct {
 	paymentsTable    string
 	providerURL      string // without a trailing slash
 	secretARN        string
+	runtimeAPI       string // host and port
 }
 
 // settingsFrom reads the environment. The error is one line that names every variable that must be set otherwise.
@@ -22,6 +23,7 @@ func settingsFrom(getenv func(string) string) (settings, error) {
 		paymentsTable:    getenv("PAYMENTS_TABLE"),
 		providerURL:      strings.TrimRight(getenv("PROVIDER_URL"), "/"),
 		secretARN:        getenv("PROVIDER_SECRET_ARN"),
+		runtimeAPI:       getenv("AWS_LAMBDA_RUNTIME_API"),
 	}
 	var wrong []string
 	rule := func(ok bool, advice string) {
@@ -34,6 +36,7 @@ func settingsFrom(getenv func(string) string) (settings, error) {
 	rule(isProviderURL(s.providerURL), "PROVIDER_URL to the provider's base URL, https://host/path (http only for this machine)")
 	rule(strings.HasPrefix(s.secretARN, "arn:"), "PROVIDER_SECRET_ARN to the ARN of the secret with the provider's key")
 	rule(getenv("AWS_REGION") != "", "AWS_REGION to the Region of the tables")
+	rule(s.runtimeAPI != "", "AWS_LAMBDA_RUNTIME_API, as Lambda does (on this machine: make run)")
 	if len(wrong) > 0 {
 		return settings{}, errors.New("set " + strings.Join(wrong, "; set "))
 	}

@@ -11,10 +11,11 @@ import (
 var goodEnv = map[string]string{
 	"IDEMPOTENCY_TABLE": "records", "PAYMENTS_TABLE": "payments", "PROVIDER_URL": "https://psp.example/v1/",
 	"PROVIDER_SECRET_ARN": testSecretARN, "AWS_REGION": "eu-central-1",
+	"AWS_LAMBDA_RUNTIME_API": "127.0.0.1:9001",
 }
 
 func TestSettings(t *testing.T) {
-	want := settings{"records", "payments", "https://psp.example/v1", testSecretARN}
+	want := settings{"records", "payments", "https://psp.example/v1", testSecretARN, "127.0.0.1:9001"}
 	got, err := settingsFrom(func(name string) string { return goodEnv[name] })
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)
@@ -26,7 +27,7 @@ func TestSettingsNameWhatIsWrong(t *testing.T) {
 		env := maps.Clone(goodEnv)
 		delete(env, name)
 		_, err := settingsFrom(func(name string) string { return env[name] })
-		if err == nil || !strings.HasPrefix(err.Error(), "set "+name+" to ") || strings.Contains(err.Error(), "\n") {
+		if err == nil || !strings.HasPrefix(err.Error(), "set "+name) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("without %s: %v", name, err)
 		}
 	}
