@@ -122,7 +122,7 @@ func (s *Sandbox) serve(addr string, h http.Handler) (url string, err error) {
 	if err != nil {
 		return "", err
 	}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: nil}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
