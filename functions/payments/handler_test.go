@@ -198,8 +198,12 @@ func TestFirstThenReplay(t *testing.T) {
 		t.Errorf("calls of two replays: %v", calls)
 	}
 	f.wantsCharges(1, 1)
+	f.db.Reset()
 	if got := f.get("acme", first.Headers["Location"]); got.StatusCode != 200 || got.Body != first.Body {
 		t.Errorf("read: %+v", got)
+	}
+	if units := f.db.Stats().ReadUnits; units != 1 { // one 4 KB block, read consistently
+		t.Errorf("a read of %v units", units)
 	}
 	if got := f.get("acme", "/payments?reference=order-42"); got.StatusCode != 200 || got.Body != "["+first.Body+"]" {
 		t.Errorf("listed: %+v", got)
@@ -327,6 +331,13 @@ func TestPaymentsStayInTheirTenant(t *testing.T) {
 	if other = f.send(e); other.StatusCode != 201 || other.Headers["Location"] == location {
 		t.Errorf("globex pays with its own key: %+v", other)
 	}
+}
+
+func TestReplaysStayWithTheirPrincipal(t *testing.T) {
+	f := newFunction(t)
+	first := f.post("k", body())
+	f.wants(f.send(as(event("POST", "/payments", "k", body()), "acme", "bob")), 403, "replay-forbidden")
+	f.wantsReplay(f.post("k", body()), first)
 }
 
 func TestCallerWithoutATenant(t *testing.T) {

@@ -167,6 +167,17 @@ func TestChargeFollowsNoRedirect(t *testing.T) {
 	}
 }
 
+func TestChargeReadsNoEndlessAnswer(t *testing.T) {
+	p := providerAt(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusCreated)
+		for _, err := w.Write([]byte(captured)); err == nil; _, err = w.Write(make([]byte, 1024)) {
+		}
+	})
+	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnclear) {
+		t.Errorf("got %v", err)
+	}
+}
+
 // A rotated secret costs one refused request, not ten minutes of them.
 func TestChargeForgetsARefusedSecret(t *testing.T) {
 	m := newSecretsManager(t, "old", "new")

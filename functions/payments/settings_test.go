@@ -57,7 +57,7 @@ func TestMainWithoutAnEnvironment(t *testing.T) {
 		return
 	}
 	cmd := exec.Command(os.Args[0], "-test.run", "^"+t.Name()+"$")
-	cmd.Env = []string{"PAYMENTS_TEST_MAIN=1"}
+	cmd.Env = []string{"PAYMENTS_TEST_MAIN=1", "GOCOVERDIR=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 1 || !strings.HasPrefix(string(out), "payments: set IDEMPOTENCY_TABLE") || strings.Count(string(out), "\n") != 1 {
 		t.Errorf("%v: %s", err, out)
