@@ -3,7 +3,6 @@ package idempotency
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"sync"
 	"time"
 )
@@ -23,18 +22,39 @@ type Attempt struct {
 	tookOrphan bool          // the claim was, or may have been, taken from a processing record
 	mayHold    bool          // a claim or takeover was sent and not refused
 
+	kept        Response // as it is recorded
 	handlerTook time.Duration
+	storeCtx    attemptContext // for the store
+	handlerCtx  attemptContext // for the handler
 
 	mu          sync.Mutex
 	enlisted    []any       // guarded by mu
 	disposition Disposition // guarded by mu; set by the handler
+	usage       Usage       // guarded by mu
 }
 
-type attemptKey struct{}
+// attemptContext is a context that carries an attempt: for its handler, or for its store to report what calls cost.
+type attemptContext struct {
+	context.Context
+	attempt *Attempt
+	key     any // handlerKey or storeKey
+}
+
+type handlerKey struct{}
+
+type storeKey struct{}
+
+// Value implements [context.Context].
+func (c *attemptContext) Value(key any) any {
+	if key == c.key {
+		return c.attempt
+	}
+	return c.Context.Value(key)
+}
 
 // AttemptFrom returns the attempt that a handler runs in; nil where the request runs unguarded.
 func AttemptFrom(ctx context.Context) *Attempt {
-	t, _ := ctx.Value(attemptKey{}).(*Attempt)
+	t, _ := ctx.Value(handlerKey{}).(*Attempt)
 	return t
 }
 
@@ -59,8 +79,7 @@ func (t *Attempt) DeriveKey(step string) string {
 	}
 	buf := appendPart(nil, t.id)
 	buf = appendPart(buf, t.record.Fingerprint)
-	sum := sha256.Sum256(appendPart(buf, step))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	return encodeSum(sha256.Sum256(appendPart(buf, step)))
 }
 
 // Enlist gives the store a write, in the store's own type, to commit together with the response: all or nothing. It

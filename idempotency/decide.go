@@ -30,11 +30,15 @@ const (
 type Asker struct {
 	Owner     string // token of this attempt
 	Principal string // hash of who asks; empty where the endpoint names no principals
-	// Matches compares the request with a stored fingerprint, by the rules that the stored one was computed by. known
-	// is false where this code does not have those rules.
-	Matches func(Fingerprint) (same, known bool)
-	Orphans OrphanPolicy
-	Skew    time.Duration // the greatest clock difference relied on
+	Request   Matcher
+	Orphans   OrphanPolicy
+	Skew      time.Duration // the greatest clock difference relied on
+}
+
+// Matcher compares a request with a stored fingerprint, by the rules that the stored one was computed by. known is false
+// where this code does not have those rules.
+type Matcher interface {
+	matches(Fingerprint) (same, known bool)
 }
 
 // Decide says what the asker may do with the record that stands; nil is none. It is the one decision of the protocol:
@@ -57,7 +61,7 @@ func Decide(r *Record, by Asker, now time.Time) Decision {
 	if by.Principal != "" && r.Principal != by.Principal {
 		return DecideForbidden
 	}
-	switch same, known := by.Matches(r.Fingerprint); {
+	switch same, known := by.Request.matches(r.Fingerprint); {
 	case !known:
 		return DecideUnreadable
 	case !same:

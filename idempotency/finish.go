@@ -12,8 +12,10 @@ func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
 	if !t.startable(now) {
 		return *t.unavailable(ctx, errNoTime)
 	}
-	hctx, cancel := context.WithTimeout(context.WithValue(ctx, attemptKey{}, t), t.deadline.Add(-t.budget).Sub(now))
+	limited, cancel := context.WithTimeout(ctx, t.deadline.Add(-t.budget).Sub(now))
 	defer cancel()
+	t.handlerCtx = attemptContext{limited, t, handlerKey{}}
+	hctx := &t.handlerCtx
 	if t.tookOrphan && t.guard.cfg.Orphans == Recover {
 		r, err := t.call(ctx, hctx, t.guard.cfg.Recover)
 		if r != nil || err != nil {
@@ -109,6 +111,14 @@ func (t *Attempt) complete(ctx context.Context, r *Response) answer {
 	enlisted := t.enlisted
 	t.mu.Unlock()
 	err := t.keep(ctx, r, enlisted)
+	if err == nil {
+		return answer{outcome: OutcomeFirst, response: r}
+	}
+	return t.notKept(ctx, r, err, len(enlisted) > 0)
+}
+
+// notKept answers where a completion was refused or failed.
+func (t *Attempt) notKept(ctx context.Context, r *Response, err error, transacted bool) answer {
 	var business *BusinessError
 	if errors.As(err, &business) {
 		if business.Answer == nil {
@@ -124,7 +134,7 @@ func (t *Attempt) complete(ctx context.Context, r *Response) answer {
 		return answer{outcome: OutcomeFirst, response: r}
 	case errors.As(err, &refused):
 		return t.lost(ctx, refused.Record)
-	case len(enlisted) > 0:
+	case transacted:
 		return t.lookUp(ctx, err)
 	}
 	return answer{outcome: OutcomeNotRecorded, response: r, err: err}
@@ -136,8 +146,8 @@ func (t *Attempt) keep(ctx context.Context, r *Response, enlisted []any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.budget*3/4)
 	defer cancel()
 	now := t.guard.cfg.Now()
-	return t.guard.cfg.Store.Complete(ctx, Completion{Held: &t.record, Enlisted: enlisted,
-		Response:    &Response{Status: r.Status, Header: recordable(r.Header), Body: r.Body},
+	t.kept = Response{Status: r.Status, Header: recordable(r.Header), Body: r.Body}
+	return t.guard.cfg.Store.Complete(ctx, Completion{Held: &t.record, Response: &t.kept, Enlisted: enlisted,
 		CompletedAt: floorMillis(now), ExpiresAt: ceilSeconds(now.Add(t.guard.cfg.Retention))})
 }
 

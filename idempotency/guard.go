@@ -106,13 +106,11 @@ func (t *Attempt) admit() (key string, refusal *answer) {
 func (t *Attempt) identify(scope, principal, key string) {
 	g := t.guard
 	t.id = g.hasher.record(scope, key)
-	t.asker = Asker{Owner: newOwner(), Matches: t.matches, Orphans: g.cfg.Orphans, Skew: g.cfg.Skew}
+	t.asker = Asker{Owner: newOwner(), Request: &t.print, Orphans: g.cfg.Orphans, Skew: g.cfg.Skew}
 	if principal != "" {
 		t.asker.Principal = g.hasher.principal(scope, principal)
 	}
 }
-
-func (t *Attempt) matches(stored Fingerprint) (same, known bool) { return t.print.matches(stored) }
 
 // call runs a hook, if there is one.
 func call(ctx context.Context, h Hook, r *Request) *Response {

@@ -19,14 +19,17 @@ var notRecorded = []string{
 
 var notRecordedPrefixes = []string{"Access-Control-", "X-Amzn-", "X-Amz-Apigw-", "Apigw-"}
 
-// sendable returns the headers without the values that hold CR or LF, and how many it dropped: such a value could start
-// a header of its own. Names become canonical.
+// sendable returns the headers with canonical names and without the values that hold CR or LF, and how many it dropped:
+// such a value could start a header of its own. Headers that need no change are returned as they are.
 func sendable(h http.Header) (clean http.Header, dropped int) {
+	if isSendable(h) {
+		return h, 0
+	}
 	clean = make(http.Header, len(h))
 	for name, values := range h {
 		name = textproto.CanonicalMIMEHeaderKey(name)
 		for _, v := range values {
-			if strings.ContainsAny(name+v, "\r\n") {
+			if splits(name) || splits(v) {
 				dropped++
 				continue
 			}
@@ -36,15 +39,40 @@ func sendable(h http.Header) (clean http.Header, dropped int) {
 	return clean, dropped
 }
 
+func isSendable(h http.Header) bool {
+	for name, values := range h {
+		if name != textproto.CanonicalMIMEHeaderKey(name) || splits(name) || slices.ContainsFunc(values, splits) {
+			return false
+		}
+	}
+	return h != nil
+}
+
+// splits reports whether a text would end its line.
+func splits(s string) bool { return strings.ContainsAny(s, "\r\n") }
+
 // recordable returns the headers that are kept for replays.
 func recordable(h http.Header) http.Header {
-	kept := make(http.Header, len(h))
+	dropped := 0
+	for name := range h {
+		if !isRecordable(h, name) {
+			dropped++
+		}
+	}
+	if dropped == 0 {
+		return h
+	}
+	kept := make(http.Header, len(h)-dropped)
 	for name, values := range h {
-		if !slices.Contains(notRecorded, name) && !hasPrefix(name, notRecordedPrefixes) && !namedBy(h["Connection"], name) {
+		if isRecordable(h, name) {
 			kept[name] = values
 		}
 	}
 	return kept
+}
+
+func isRecordable(h http.Header, name string) bool {
+	return !slices.Contains(notRecorded, name) && !hasPrefix(name, notRecordedPrefixes) && !namedBy(h["Connection"], name)
 }
 
 func hasPrefix(name string, prefixes []string) bool {

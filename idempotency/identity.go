@@ -24,17 +24,31 @@ func (h hasher) principal(scope, name string) string {
 }
 
 func (h hasher) sum(parts ...string) string {
-	var buf []byte
+	if len(h.secret) > 0 {
+		return h.mac(parts)
+	}
+	var stack [512]byte
+	return encodeSum(sha256.Sum256(appendParts(stack[:0], parts)))
+}
+
+func (h hasher) mac(parts []string) string {
+	mac := hmac.New(sha256.New, h.secret)
+	mac.Write(appendParts(nil, parts))
+	return encodeSum([sha256.Size]byte(mac.Sum(nil)))
+}
+
+func appendParts(buf []byte, parts []string) []byte {
 	for _, p := range parts {
 		buf = appendPart(buf, p)
 	}
-	if len(h.secret) == 0 {
-		sum := sha256.Sum256(buf)
-		return base64.RawURLEncoding.EncodeToString(sum[:])
-	}
-	mac := hmac.New(sha256.New, h.secret)
-	mac.Write(buf)
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	return buf
+}
+
+// encodeSum writes a hash in base64url, 43 characters.
+func encodeSum(sum [sha256.Size]byte) string {
+	var text [43]byte
+	base64.RawURLEncoding.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 // appendPart appends a part with its length in front.
@@ -47,5 +61,7 @@ func appendPart[T ~string | ~[]byte](buf []byte, part T) []byte {
 func newOwner() string {
 	var b [16]byte
 	rand.Read(b[:]) // never fails, see crypto/rand
-	return base64.RawURLEncoding.EncodeToString(b[:])
+	var text [22]byte
+	base64.RawURLEncoding.Encode(text[:], b[:])
+	return string(text[:])
 }

@@ -41,21 +41,23 @@ type Event struct {
 	Err      error         // what went wrong, where something did
 }
 
+var errPanicked = errors.New("the handler panicked")
+
 // observed reports what became of a request: to the observer, and to the log what an operator must know. A handler that
 // panics is reported too.
 func (t *Attempt) observed(ctx context.Context, serve func(context.Context) answer) (a answer) {
 	start := t.guard.cfg.Now()
-	ctx, meter := withMeter(ctx)
-	a = answer{outcome: OutcomeOrphaned, err: errors.New("the handler panicked")} // unless it returns
+	t.storeCtx = attemptContext{ctx, t, storeKey{}}
+	a = answer{outcome: OutcomeOrphaned, err: errPanicked} // unless it returns
 	defer func() {
 		e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Duration: t.guard.cfg.Now().Sub(start),
-			Handler: t.handlerTook, Store: meter.read(), Err: a.err}
+			Handler: t.handlerTook, Store: t.spent(), Err: a.err}
 		if a.response != nil {
 			e.Status = a.response.Status
 		}
 		t.guard.report(ctx, e)
 	}()
-	a = serve(ctx)
+	a = serve(&t.storeCtx)
 	return a
 }
 

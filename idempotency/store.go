@@ -8,6 +8,8 @@ import (
 // Store keeps records. An implementation must be safe for concurrent use, linearizable per record (its reads too), and
 // durable: what was acknowledged stays.
 //
+// A store neither changes nor keeps what it is given: it copies what it needs.
+//
 // Claim, Takeover, Complete, Release and Orphan are conditional writes. Each is atomic and means what the Apply method
 // of its argument says, evaluated on the record that stands when the write takes effect. A write whose condition does
 // not hold changes nothing and returns a [*RefusedError] with the record that stands, even if it is the caller's own
