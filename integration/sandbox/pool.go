@@ -16,9 +16,10 @@ const maxProcesses = 200
 // long.
 const idleLimit = 5 * time.Minute
 
-// returnGrace is how long a request waits for a process that has answered and not yet polled. Most poll at once, sooner
-// than a new process could; one that still works on something must not keep the request waiting.
-const returnGrace = 10 * time.Millisecond
+// returnGrace is how long a request waits for a process that has answered and not yet polled. Nearly all poll at once,
+// sooner than a new process would, but on a busy machine that can take a while; one that still works on something must
+// not keep the request waiting for good.
+const returnGrace = 500 * time.Millisecond
 
 // pool runs the invocations of one function, each in a process of its own. A process is used again when it is idle. A
 // request that finds none waits for the next one to be free, and a process is started for it unless one that is about
