@@ -1,5 +1,7 @@
 package dynamofake
 
+import "strings"
+
 // tokenKind tells the tokens of an expression apart.
 type tokenKind uint8
 
@@ -30,7 +32,7 @@ func lex(text string) (tokens []token, message string) {
 		t, ok := lexOne(text, i)
 		tokens = append(tokens, t)
 		if !ok {
-			return nil, syntaxMessage(text, append(tokens, endToken(text)), len(tokens)-1)
+			return nil, syntaxMessage(text, tokens, len(tokens)-1)
 		}
 		i = t.end
 	}
@@ -96,5 +98,6 @@ func isPunctuation(c byte) bool {
 // does.
 func syntaxMessage(text string, tokens []token, i int) string {
 	from, to := max(i-1, 0), min(i+1, len(tokens)-1)
-	return `Syntax error; token: "` + tokens[i].text + `", near: "` + text[tokens[from].start:tokens[to].end] + `"`
+	near := strings.TrimRight(text[tokens[from].start:tokens[to].end], " \t\r\n")
+	return `Syntax error; token: "` + tokens[i].text + `", near: "` + near + `"`
 }

@@ -57,42 +57,24 @@ func (p *parser) not() condition {
 // parentheses. An operand that nothing follows comes back as bare.
 func (p *parser) predicate() condition {
 	c := p.primary()
-	b, ok := c.(bare)
-	if !ok {
-		p.misused(c)
-		return c
-	}
-	left := b.operand
-	switch t := p.peek(); {
+	t := p.peek()
+	switch {
 	case t.kind == tokenSymbol && isComparator(t.text):
 		p.pos++
 		p.operators++
-		return comparison{op: t.text, left: left, right: p.operand()}
+		return comparison{op: t.text, left: p.asOperand(c), right: p.operand()}
 	case p.keyword("BETWEEN"):
 		p.operators++
 		low := p.operand()
 		if !p.keyword("AND") {
 			p.syntax()
 		}
-		return between{left, low, p.operand()}
+		return between{p.asOperand(c), low, p.operand()}
 	case p.keyword("IN"):
 		p.operators++
-		return p.in(left)
+		return p.in(p.asOperand(c))
 	}
 	return c
-}
-
-// misused refuses a comparator behind something that has no value.
-func (p *parser) misused(c condition) {
-	t := p.peek()
-	compared := t.kind == tokenSymbol && isComparator(t.text) || p.atKeyword("BETWEEN") || p.atKeyword("IN")
-	if !compared {
-		return
-	}
-	if f, ok := c.(function); ok {
-		p.fail(rankMisused, "The function is not allowed to be used this way in an expression; function: "+f.name)
-	}
-	p.syntax()
 }
 
 func isComparator(s string) bool {
@@ -143,14 +125,16 @@ func (p *parser) closes(start int) bool {
 }
 
 // operand reads a path, a value or size(), perhaps in parentheses.
-func (p *parser) operand() operand {
-	c := p.primary()
-	if b, ok := c.(bare); ok {
-		return b.operand
-	}
-	if f, ok := c.(function); ok {
-		p.fail(rankMisused, "The function is not allowed to be used this way in an expression; function: "+f.name)
-	} else {
+func (p *parser) operand() operand { return p.asOperand(p.primary()) }
+
+// asOperand refuses a condition where something with a value must stand.
+func (p *parser) asOperand(c condition) operand {
+	switch c := c.(type) {
+	case bare:
+		return c.operand
+	case function:
+		p.fail(rankMisused, "The function is not allowed to be used this way in an expression; function: "+c.name)
+	default:
 		p.syntax()
 	}
 	return path{}
