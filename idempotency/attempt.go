@@ -21,6 +21,7 @@ type Attempt struct {
 	rerun      bool          // an earlier attempt had this key
 	tookOrphan bool          // the claim was, or may have been, taken from a processing record
 	mayHold    bool          // a claim or takeover was sent and not refused
+	orphanAge  time.Duration // since the claim of the orphan that it met
 
 	kept        Response // as it is recorded
 	handlerTook time.Duration

@@ -152,9 +152,19 @@ func (t *Attempt) acquire(ctx context.Context) *answer {
 		if seen, err = t.standing(ctx, err); err != nil {
 			return t.unavailable(ctx, err)
 		}
-		next = Decide(seen, t.asker, g.cfg.Now())
+		next = t.decide(seen)
 	}
 	return t.unavailable(ctx, errors.New("the record changed hands too often"))
+}
+
+// decide is the decision on a record that this request met before it ran.
+func (t *Attempt) decide(seen *Record) Decision {
+	now := t.guard.cfg.Now()
+	d := Decide(seen, t.asker, now)
+	if orphan := d == DecideTakeover || d == DecideUnknown; orphan && seen.Status == Processing {
+		t.orphanAge = now.Sub(time.UnixMilli(seen.Epoch))
+	}
+	return d
 }
 
 // claim writes a record of this attempt's own.
@@ -291,7 +301,7 @@ func (t *Attempt) invalid(ctx context.Context, refusal *Response) answer {
 	if err != nil {
 		return *t.unavailable(ctx, err)
 	}
-	switch d := Decide(seen, t.asker, t.guard.cfg.Now()); d {
+	switch d := t.decide(seen); d {
 	case DecideTakeover:
 		if seen.Status == Processing {
 			return *t.turnAway(ctx, DecideUnknown, seen)

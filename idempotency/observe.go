@@ -35,6 +35,7 @@ type Event struct {
 	Endpoint string
 	Status   int           // of the answer; 0 where the handler panicked
 	Takeover bool          // the handler ran with a claim that an earlier attempt had left
+	Orphan   time.Duration // how long ago the orphan was claimed that the request met; 0 where it met none
 	Duration time.Duration // of the whole request
 	Handler  time.Duration // of the handler in it; 0 where it did not run
 	Store    Usage         // what the request cost at the store
@@ -50,7 +51,7 @@ func (t *Attempt) observed(ctx context.Context, serve func(context.Context) answ
 	t.storeCtx = attemptContext{ctx, t, storeKey{}}
 	a = answer{outcome: OutcomeOrphaned, err: errPanicked} // unless it returns
 	defer func() {
-		e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Duration: t.guard.cfg.Now().Sub(start),
+		e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Orphan: t.orphanAge, Duration: t.guard.cfg.Now().Sub(start),
 			Handler: t.handlerTook, Store: t.spent(), Err: a.err}
 		if a.response != nil {
 			e.Status = a.response.Status
