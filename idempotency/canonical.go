@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxText    = 16 << 20 // bytes of a JSON text that is read by meaning
+	maxText    = 16 << 20 // bytes of a body that is not just read as bytes; offsets into forms fit into 32 bits
 	maxDepth   = 128      // of nested arrays and objects
 	maxForm    = 4 << 10  // bytes of the form of an array or object; a longer one is replaced by its SHA-256
 	keepBuffer = 4 << 20  // bytes; larger buffers are not kept for the next request
@@ -52,11 +52,8 @@ func (c *canonicalizer) free() {
 }
 
 // json appends the form of what s selects of a JSON text (RFC 8259, with unique names and valid Unicode as in RFC 7493,
-// within the limits above). It returns false, with out as it was, if text is not one.
+// within the limits above); text is no longer than maxText. It returns false, with out as it was, if text is not one.
 func (c *canonicalizer) json(text []byte, s *selector) bool {
-	if len(text) > maxText {
-		return false
-	}
 	start := len(c.out)
 	c.src, c.members = text, c.members[:0]
 	c.out = slices.Grow(c.out, len(text)+len(text)/2+16)

@@ -28,10 +28,10 @@ import (
 //   - is not JSON (RFC 8259), begins with a byte order mark, or has a charset other than UTF-8
 //   - has invalid UTF-8 or a lone surrogate
 //   - has an object with two names that are equal or differ in case only: which one a handler sees depends on order
-//   - is nested deeper than 128, longer than 16 MiB, or has an exponent of more than 18 digits
+//   - is nested deeper than 128, or has a number with an exponent of more than 18 digits
 //
-// So does a multipart body that is not exactly in the form of RFC 2046, or has more than 1,000 parts or 16 KiB of
-// headers in one of them, and a form that has a bad escape, a semicolon or more than 10,000 pairs.
+// So is a multipart body that is not exactly as RFC 2046 has it, or has more than 1,000 parts or 16 KiB of headers in
+// one of them; a form that has a bad escape, a semicolon or more than 10,000 pairs; and every body of more than 16 MiB.
 //
 // Two requests that are not the same by these rules never match, unless SHA-256 collides: the wrong operation is never
 // replayed. The opposite is accepted: requests that mean the same to their handler may differ here (a default that one

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // media says how a body is read.
@@ -64,11 +65,13 @@ func (c *canonicalizer) parsedType(raw string) media {
 		return c.typed(raw, nil)
 	}
 	mediaType, params, err := mime.ParseMediaType(raw)
-	if err != nil {
+	if err != nil || strings.ContainsFunc(raw, beyondASCII) { // some of those become letters of ASCII in lower case
 		return c.rawType(raw)
 	}
 	return c.typed(mediaType, params)
 }
+
+func beyondASCII(r rune) bool { return r >= utf8.RuneSelf }
 
 // typed appends a media type and those of its parameters that change a body's meaning.
 func (c *canonicalizer) typed(mediaType string, params map[string]string) media {
@@ -113,7 +116,7 @@ func kindOf(mediaType string) mediaKind {
 func (c *canonicalizer) body(m media, s *selection, body []byte) {
 	start, read := len(c.out), false
 	switch {
-	case s.bytes:
+	case s.bytes || len(body) > maxText:
 	case m.kind == mediaJSON:
 		c.out = append(c.out, 'J')
 		read = c.json(body, s.root)

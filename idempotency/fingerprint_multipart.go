@@ -3,6 +3,7 @@ package idempotency
 import (
 	"bytes"
 	"slices"
+	"strings"
 )
 
 // Limits of a multipart body that is read by part.
@@ -60,7 +61,7 @@ func (c *canonicalizer) partHeaders(block []byte) bool {
 		var line []byte
 		line, block, _ = bytes.Cut(block, []byte("\r\n"))
 		name, value, ok := bytes.Cut(line, []byte(":"))
-		if !ok || len(name) == 0 || bytes.ContainsAny(name, " \t") || bytes.ContainsAny(line, "\r\n") {
+		if !ok || len(name) == 0 || bytes.ContainsFunc(name, notToken) || bytes.ContainsAny(value, "\r\n") {
 			return false
 		}
 		headers = append(headers, partHeader{bytes.ToLower(name), bytes.Trim(value, " \t")})
@@ -72,4 +73,9 @@ func (c *canonicalizer) partHeaders(block []byte) bool {
 		c.out = appendPart(c.out, h.value)
 	}
 	return true
+}
+
+// notToken reports whether a header's name cannot have a character (RFC 9110, section 5.6.2).
+func notToken(r rune) bool {
+	return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
 }

@@ -88,6 +88,7 @@ var requestPairs = []struct {
 	{"no media type", sendingHeader("Content-Type"), sendingHeader("Content-Type", ""), false},
 	{"no media type is bytes", &Request{Body: []byte(`1`)}, &Request{Body: []byte(`1.0`)}, false},
 	{"media type that does not parse", sending("application/json; v", `1`), sending("application/json; v", `1.0`), false},
+	{"media type beyond ASCII", sending("text/\u212a", `1`), sending("text/k", `1`), false},
 	{"two media types", sendingHeader("Content-Type", typeJSON, "text/plain"), sendingHeader("Content-Type", typeJSON), false},
 	{"JSON text as plain text", sending(typeJSON, `1`), sending("text/plain", `1`), false},
 	{"empty bodies", sending(typeJSON, ``), altered(sending(typeJSON, ``), func(r *Request) { r.Body = nil }), true},
