@@ -40,8 +40,7 @@ func newFunction(t *testing.T) *function {
 	f.createTable("records", "id")
 	f.createTable("payments", "pk", "tenant_reference", "created_at")
 	f.db.Reset()
-	secrets := newSecretsManager(t, testSecret).client.Options()
-	cfg := aws.Config{Region: secrets.Region, Credentials: secrets.Credentials, BaseEndpoint: secrets.BaseEndpoint}
+	cfg := newSecretsManager(t, testSecret).cfg
 	s := settings{idempotencyTable: "records", paymentsTable: "payments", providerURL: f.psp.url, secretARN: testSecretARN}
 	var err error
 	if f.handle, err = newHandler(s, cfg, f.client, slog.New(slog.NewJSONHandler(f.log, nil))); err != nil {

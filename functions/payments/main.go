@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"firstwriter/idempotency"
 	"firstwriter/idempotency/apigateway"
@@ -46,10 +45,9 @@ func newHandler(s settings, cfg aws.Config, db *dynamodb.Client, log *slog.Logge
 	if err != nil {
 		return nil, err
 	}
-	secrets := secretsmanager.NewFromConfig(cfg)
 	a := &api{
 		payments: table{client: db, name: s.paymentsTable},
-		provider: newProvider(s.providerURL, newSecret(secrets, s.secretARN, wallClock)),
+		provider: newProvider(s.providerURL, newSecret(cfg, s.secretARN, wallClock)),
 		now:      wallClock,
 		log:      log,
 	}

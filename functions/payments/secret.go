@@ -19,17 +19,17 @@ const (
 // secret is the provider's secret, a plain string in Secrets Manager. It is fetched when it is first needed and kept in
 // memory, so that a cold start does not wait for it and a rotation is seen.
 type secret struct {
-	client *secretsmanager.Client
-	arn    string
-	now    func() time.Time
+	cfg aws.Config // makes the client when it is needed: at the start there is no time for it
+	arn string
+	now func() time.Time
 
 	turn    chan struct{} // holds one element while someone uses the fields below; unlike a mutex it obeys a context
 	value   string        // "" before the first fetch and after a rejection
 	refresh time.Time     // from when on to fetch it again
 }
 
-func newSecret(client *secretsmanager.Client, arn string, now func() time.Time) *secret {
-	return &secret{client: client, arn: arn, now: now, turn: make(chan struct{}, 1)}
+func newSecret(cfg aws.Config, arn string, now func() time.Time) *secret {
+	return &secret{cfg: cfg, arn: arn, now: now, turn: make(chan struct{}, 1)}
 }
 
 // get returns the secret. Where a fetch fails it goes on with the one it has, for a minute at a time: that is the old
@@ -68,7 +68,7 @@ func (s *secret) reject(value string) {
 func (s *secret) fetch(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
-	out, err := s.client.GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(s.arn)})
+	out, err := secretsmanager.NewFromConfig(s.cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(s.arn)})
 	if err != nil {
 		return "", fmt.Errorf("payments: read the provider's secret: %w", err)
 	}

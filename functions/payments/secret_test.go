@@ -12,7 +12,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 
 // secretsManager serves GetSecretValue: one value after the other, then errors that the SDK does not retry.
 type secretsManager struct {
-	client *secretsmanager.Client
+	cfg    aws.Config
 	mu     sync.Mutex
 	values []string // guarded by mu
 	asked  int      // guarded by mu
@@ -33,11 +32,11 @@ func newSecretsManager(t *testing.T, values ...string) *secretsManager {
 	m := &secretsManager{values: values}
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
-	m.client = secretsmanager.New(secretsmanager.Options{
+	m.cfg = aws.Config{
 		Region:       "eu-central-1",
 		BaseEndpoint: aws.String(server.URL),
 		Credentials:  credentials.NewStaticCredentialsProvider("id", "key", ""),
-	})
+	}
 	return m
 }
 
@@ -62,7 +61,7 @@ func (m *secretsManager) calls() int {
 }
 
 func (m *secretsManager) secret(now func() time.Time) *secret {
-	return newSecret(m.client, testSecretARN, now)
+	return newSecret(m.cfg, testSecretARN, now)
 }
 
 func fixedSecret(t *testing.T) *secret {
