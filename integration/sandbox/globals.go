@@ -18,10 +18,12 @@ func mergeGlobals(globals, resources *node) error {
 		if section == nil {
 			continue
 		}
-		if res.get("Properties") == nil {
+		if p := res.get("Properties"); p == nil || p.null {
 			res.fields["Properties"] = &node{line: res.line, kind: objectNode, fields: map[string]*node{}}
 		}
-		underlay(res.fields["Properties"], section)
+		if p := res.get("Properties"); p.kind == objectNode && section.kind == objectNode {
+			underlay(p, section)
+		}
 	}
 	return nil
 }

@@ -214,3 +214,26 @@ func TestProjectTemplate(t *testing.T) {
 		t.Errorf("tables %+v", tpl.tables)
 	}
 }
+
+// Whatever is in a template, reading it ends with a template or with an error of one line.
+func FuzzTemplate(f *testing.F) {
+	for _, file := range []string{"../../template.yaml", "testdata/echo/template.yaml"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	for _, text := range []string{"Resources: {F: {Type: AWS::Serverless::Function, Properties: }}", "Globals: {Function: []}", "a: !Ref", "a: !Sub [x, {y: !Ref z}]",
+		"Resources: {A: {Type: AWS::Serverless::HttpApi, Properties: {Auth: {Authorizers: {X: }}}}}", "Parameters: {P: {Type: Number, Default: }}"} {
+		f.Add(text)
+		f.Add(frame("  X: " + text))
+	}
+	given := map[string]string{"ProviderUrl": "https://p", "ProviderSecretArn": secretARN(localRegion), "JwtIssuer": "https://i", "JwtAudience": "a"}
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := readTemplate([]byte(text), templateInput{file: "t.yaml", region: localRegion, local: given})
+		if err != nil && strings.Contains(err.Error(), "\n") {
+			t.Errorf("more than one line: %q", err)
+		}
+	})
+}

@@ -88,6 +88,7 @@ func parseFlags(args []string) (sandbox.Config, error) {
 	})
 	flags.SetOutput(io.Discard) // its usage text would hide the one line that matters
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "sandbox serves the project's API on this machine; DYNAMODB_ENDPOINT names another database server to use. Flags:")
 		flags.SetOutput(os.Stderr)
 		flags.PrintDefaults()
 		return cfg, err
