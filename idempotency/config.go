@@ -73,6 +73,9 @@ type Config struct {
 	// Lease is how long a run may take where the context has no deadline; otherwise the deadline ends the lease.
 	// Default 30 s.
 	Lease time.Duration
+	// MaxRun is how long a run may take where the context has no deadline: beyond Lease, the lease is renewed while the
+	// handler runs. A run whose lease cannot be renewed has its context cancelled. Default: Lease, without renewal.
+	MaxRun time.Duration
 	// Skew is the greatest difference between the clocks of two machines that the lease relies on. Beyond it two
 	// handlers may overlap; recorded results stay right all the same. Default 2 s.
 	Skew time.Duration
@@ -119,6 +122,7 @@ func New(c Config) (*Guard, error) {
 	}
 	c.MaxBody = orDefault(c.MaxBody, DefaultMaxBody)
 	c.Lease = orDefault(c.Lease, DefaultLease)
+	c.MaxRun = orDefault(c.MaxRun, c.Lease)
 	c.Skew = orDefault(c.Skew, DefaultSkew)
 	c.Retention = orDefault(c.Retention, DefaultRetention)
 	c.ProblemType = orDefault(c.ProblemType, "urn:problem-type:idempotency:")
@@ -163,7 +167,8 @@ func (c *Config) check() error {
 	rule(c.Lease > 0, "Lease is negative")
 	rule(c.Skew > 0, "Skew is negative")
 	rule(c.Wait >= 0, "Wait is negative")
-	rule(c.Retention > c.Lease+2*c.Skew, "Retention is not longer than Lease and twice Skew: a record could be forgotten while its run is live")
+	rule(c.MaxRun >= c.Lease, "MaxRun is shorter than Lease")
+	rule(c.Retention > c.MaxRun+2*c.Skew, "Retention is not longer than MaxRun (by default Lease) and twice Skew: a record could be forgotten while its run is live")
 	rule(c.Orphans >= Rerun && c.Orphans <= Recover, "Orphans is no policy")
 	rule((c.Orphans == Recover) == (c.Recover != nil), "Recover (the function) and Orphans: Recover go together")
 	return errors.Join(wrong...)

@@ -153,6 +153,11 @@ func TestWrites(t *testing.T) {
 		{"complete: released", completion.Apply, record(Released, func(r *Record) { r.Owner = "me" }), false},
 		{"complete: completed by me", completion.Apply, record(Completed, func(r *Record) { r.Owner = "me" }), false},
 
+		{"extend: held", Extension{ID: "id", Owner: "me", Known: held.LeaseUntil, LeaseUntil: later}.Apply, held, true},
+		{"extend: other owner", Extension{ID: "id", Owner: "me", Known: held.LeaseUntil, LeaseUntil: later}.Apply, record(Processing, nil), false},
+		{"F14 extend: renewed meanwhile", Extension{ID: "id", Owner: "me", Known: t0, LeaseUntil: later}.Apply, held, false},
+		{"F91 extend: released", Extension{ID: "id", Owner: "me", Known: held.LeaseUntil, LeaseUntil: later}.Apply, record(Released, func(r *Record) { r.Owner = "me" }), false},
+
 		{"release: held", Release{ID: "id", Owner: "me", ExpiresAt: later}.Apply, held, true},
 		{"F12 F84 release: other owner", Release{ID: "id", Owner: "me", ExpiresAt: later}.Apply, record(Processing, nil), false},
 		{"release: completed", Release{ID: "id", Owner: "me", ExpiresAt: later}.Apply, record(Completed, func(r *Record) { r.Owner = "me" }), false},

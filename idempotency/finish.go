@@ -3,6 +3,7 @@ package idempotency
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 )
 
@@ -12,16 +13,16 @@ func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
 	if !t.startable(now) {
 		return *t.unavailable(ctx, errNoTime)
 	}
-	limited, cancel := context.WithTimeout(ctx, t.deadline.Add(-t.budget).Sub(now))
-	defer cancel()
-	t.handlerCtx = attemptContext{limited, t, handlerKey{}}
-	hctx := &t.handlerCtx
+	hctx, end := t.handlerContext(ctx, now)
+	defer end()
 	if t.tookOrphan && t.guard.cfg.Orphans == Recover {
 		r, err := t.call(ctx, hctx, t.guard.cfg.Recover)
 		if r != nil || err != nil {
-			return t.finish(ctx, hctx, r, err)
+			cut := context.Cause(hctx)
+			end()
+			return t.finish(ctx, cut, r, err)
 		}
-		if !t.startable(t.guard.cfg.Now()) {
+		if hctx.Err() != nil {
 			return *t.unavailable(ctx, errNoTime)
 		}
 	}
@@ -29,7 +30,23 @@ func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
 	if r == nil && err == nil {
 		err = errors.New("the handler returned neither a response nor an error")
 	}
-	return t.finish(ctx, hctx, r, err)
+	cut := context.Cause(hctx)
+	end()
+	return t.finish(ctx, cut, r, err)
+}
+
+// handlerContext is the context that the handler gets. It ends the completion's budget before the deadline; where the
+// lease is renewed, it ends when that fails. Its end function may be called again.
+func (t *Attempt) handlerContext(ctx context.Context, now time.Time) (hctx context.Context, end func()) {
+	if !t.renews(ctx) {
+		limited, cancel := context.WithTimeout(ctx, t.deadline.Add(-t.budget).Sub(now))
+		t.handlerCtx = attemptContext{limited, t, handlerKey{}}
+		return &t.handlerCtx, cancel
+	}
+	kept, cancel := context.WithCancelCause(ctx)
+	r := t.startRenewing(ctx, now, cancel)
+	t.handlerCtx = attemptContext{kept, t, handlerKey{}}
+	return &t.handlerCtx, func() { r.end(); cancel(nil) }
 }
 
 // call runs the handler. A panic, or runtime.Goexit, orphans the claim and goes on.
@@ -46,8 +63,8 @@ func (t *Attempt) call(ctx, hctx context.Context, run RunHandler) (*Response, er
 	return r, err
 }
 
-// finish settles the claim as the handler's result says.
-func (t *Attempt) finish(ctx, hctx context.Context, r *Response, err error) answer {
+// finish settles the claim as the handler's result says. cut is why its context ended before it returned, if it did.
+func (t *Attempt) finish(ctx context.Context, cut error, r *Response, err error) answer {
 	if err != nil {
 		return t.fail(ctx, err)
 	}
@@ -57,16 +74,16 @@ func (t *Attempt) finish(ctx, hctx context.Context, r *Response, err error) answ
 	}
 	r.Header.Del(ReplayHeader)
 	disposition := t.dispose(r)
-	if hctx.Err() != nil && disposition == Keep {
+	if cut != nil && disposition == Keep {
 		// The handler was cut off: what it returned may be only half of what it did.
 		a := t.unanswered()
-		a.outcome, a.err = OutcomeOrphaned, errors.New("the handler returned after its context had ended")
+		a.outcome, a.err = OutcomeOrphaned, fmt.Errorf("the handler returned after its context had ended: %w", cut)
 		return t.doubt(ctx, a)
 	}
 	switch {
 	case disposition == Keep:
 		return t.complete(ctx, r)
-	case disposition == Doubt || hctx.Err() != nil:
+	case disposition == Doubt || cut != nil:
 		return t.doubt(ctx, answer{outcome: OutcomeOrphaned, response: r})
 	}
 	return t.settle(ctx, t.release(ctx), answer{outcome: OutcomeReleased, response: r})

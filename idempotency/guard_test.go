@@ -294,6 +294,7 @@ func TestConfig(t *testing.T) {
 		{func(c *Config) { c.Lease = -1 }, "Lease"},
 		{func(c *Config) { c.Skew = -1 }, "Skew"},
 		{func(c *Config) { c.Wait = -1 }, "Wait"},
+		{func(c *Config) { c.MaxRun = time.Second }, "MaxRun"},
 		{func(c *Config) { c.Retention = 34 * time.Second }, "Retention"}, // F82
 		{func(c *Config) { c.Retention = 34*time.Second + 1 }, ""},
 		{func(c *Config) { c.Fingerprint = Selection{Version: 1, Exclude: []string{"no pointer"}} }, "Exclude"},

@@ -151,6 +151,10 @@ func (s *script) Orphan(ctx context.Context, w Orphaning) error {
 	return s.do("orphan", func() error { return s.Store.Orphan(ctx, w) })
 }
 
+func (s *script) Extend(ctx context.Context, w Extension) error {
+	return s.do("extend", func() error { return s.Store.Extend(ctx, w) })
+}
+
 func (s *script) Get(ctx context.Context, id string) (r *Record, err error) {
 	err = s.do("get", func() error { r, err = s.Store.Get(ctx, id); return err })
 	return r, err

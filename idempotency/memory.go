@@ -47,6 +47,9 @@ func (m *Memory) Release(ctx context.Context, w Release) error { return m.write(
 // Orphan implements [Store].
 func (m *Memory) Orphan(ctx context.Context, w Orphaning) error { return m.write(ctx, w.ID, w.Apply) }
 
+// Extend implements [Store].
+func (m *Memory) Extend(ctx context.Context, w Extension) error { return m.write(ctx, w.ID, w.Apply) }
+
 // Get implements [Store].
 func (m *Memory) Get(ctx context.Context, id string) (*Record, error) {
 	if err := ctx.Err(); err != nil {

@@ -10,7 +10,7 @@ import (
 //
 // A store neither changes nor keeps what it is given: it copies what it needs.
 //
-// Claim, Takeover, Complete, Release and Orphan are conditional writes. Each is atomic and means what the Apply method
+// Claim, Takeover, Complete, Release, Orphan and Extend are conditional writes. Each is atomic and means what the Apply method
 // of its argument says, evaluated on the record that stands when the write takes effect. A write whose condition does
 // not hold changes nothing and returns a [*RefusedError] with the record that stands, even if it is the caller's own
 // earlier write that made the condition fail: telling the two apart is the guard's work.
@@ -30,6 +30,8 @@ type Store interface {
 	Release(context.Context, Release) error
 	// Orphan ends a lease at once.
 	Orphan(context.Context, Orphaning) error
+	// Extend renews a lease.
+	Extend(context.Context, Extension) error
 	// Get returns the record that stands, by a consistent read; nil, nil where there is none. A record past its
 	// ExpiresAt that has not been deleted yet is returned as it is.
 	Get(ctx context.Context, id string) (*Record, error)

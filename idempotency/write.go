@@ -97,3 +97,22 @@ func (w Orphaning) Apply(old *Record) (*Record, bool) {
 	r.LeaseUntil = orphaned
 	return &r, true
 }
+
+// Extension renews the lease of a run that takes long.
+type Extension struct {
+	ID, Owner  string
+	Known      time.Time // the lease as the owner knows it
+	LeaseUntil time.Time
+	ExpiresAt  time.Time // zero: the expiry is removed
+}
+
+// Apply moves lease and expiry if the owner still holds the claim with the lease that it knows: a renewal that arrives
+// late must not shorten a newer one.
+func (e Extension) Apply(old *Record) (*Record, bool) {
+	if !old.held(e.Owner) || !old.LeaseUntil.Equal(e.Known) {
+		return old, false
+	}
+	r := *old
+	r.LeaseUntil, r.ExpiresAt = e.LeaseUntil, e.ExpiresAt
+	return &r, true
+}

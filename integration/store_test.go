@@ -83,6 +83,12 @@ func orphan(owner, id string) write {
 	}}
 }
 
+func extend(owner, id string, known time.Time, expires time.Time) write {
+	return write{"extend", func(ctx context.Context, s idempotency.Store) error {
+		return s.Extend(ctx, idempotency.Extension{ID: id, Owner: owner, Known: known, LeaseUntil: t0.Add(time.Hour), ExpiresAt: expires})
+	}}
+}
+
 // TestConditionsAgree runs every write on every state of a record, at clocks around every boundary, on DynamoDB and on
 // the memory store, which runs the specification itself. Answers and records must be the same.
 func TestConditionsAgree(t *testing.T) {
@@ -140,6 +146,7 @@ func states() map[string]func(id string) []write {
 		"processing, never expires": func(id string) []write { return []write{claim("A", t0, lease, time.Time{}, id)} },
 		"processing, expired":       func(id string) []write { return []write{claim("A", t0, lease, t0, id)} },
 		"processing, mine":          func(id string) []write { return []write{claim("me", t0, lease, week, id)} },
+		"orphaned by me":            func(id string) []write { return []write{claim("me", t0, lease, week, id), orphan("me", id)} },
 		"orphaned":                  func(id string) []write { return []write{first(id), orphan("A", id)} },
 		"released":                  func(id string) []write { return []write{first(id), release("A", id)} },
 		"released by me":            func(id string) []write { return []write{claim("me", t0, lease, week, id), release("me", id)} },
@@ -171,6 +178,11 @@ func writes() (ws []func(id string) write) {
 					}
 				}
 			}
+		}
+	}
+	for _, known := range []time.Time{t0.Add(30 * time.Second), t0.Add(30*time.Second + time.Millisecond), t0.Add(time.Hour), idempotency.Orphaned()} {
+		for _, expires := range []time.Time{{}, t0.Add(2 * time.Hour)} {
+			ws = append(ws, func(id string) write { return extend("me", id, known, expires) })
 		}
 	}
 	return append(ws,

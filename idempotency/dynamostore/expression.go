@@ -3,6 +3,7 @@ package dynamostore
 import (
 	"maps"
 	"strconv"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -60,12 +61,24 @@ func takeover(t idempotency.Takeover) expression {
 		e.condition += " AND lease_until = :seen_lease"
 		e.values[":seen_lease"] = millis(t.Seen.LeaseUntil)
 	}
-	if t.ExpiresAt.IsZero() {
+	return e.expiring(t.ExpiresAt)
+}
+
+// extend: the claim is held, with the lease that its owner knows: a late renewal must not shorten a newer one.
+func extend(x idempotency.Extension) expression {
+	e := owned(x.Owner, "SET lease_until = :lease", item{":lease": millis(x.LeaseUntil), ":known": millis(x.Known)})
+	e.condition += " AND lease_until = :known"
+	return e.expiring(x.ExpiresAt)
+}
+
+// expiring moves the expiry with the lease, so that TTL can never delete a live record. Zero removes it.
+func (e expression) expiring(at time.Time) expression {
+	if at.IsZero() {
 		e.update += " REMOVE expires_at"
-	} else {
-		e.update += ", expires_at = :expires"
-		e.values[":expires"] = seconds(t.ExpiresAt)
+		return e
 	}
+	e.update += ", expires_at = :expires"
+	e.values[":expires"] = seconds(at)
 	return e
 }
 

@@ -74,6 +74,11 @@ func (s *Store) Orphan(ctx context.Context, o idempotency.Orphaning) error {
 	return s.update(ctx, "orphaning", o.ID, orphan(o))
 }
 
+// Extend implements [idempotency.Store] by one conditional UpdateItem.
+func (s *Store) Extend(ctx context.Context, e idempotency.Extension) error {
+	return s.update(ctx, "renewal", e.ID, extend(e))
+}
+
 // Get implements [idempotency.Store] by a consistent GetItem.
 func (s *Store) Get(ctx context.Context, id string) (*idempotency.Record, error) {
 	item, err := s.get(ctx, id)
