@@ -84,7 +84,10 @@ func TestRenewal(t *testing.T) {
 func TestRenewalAfterAFreeze(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var frozen atomic.Int64
-		x := newTrial(t, func(c *Config) { long(c); c.Now = func() time.Time { return time.Now().Add(time.Duration(frozen.Load())) } })
+		x := newTrial(t, func(c *Config) {
+			long(c)
+			c.Now = func() time.Time { return time.Now().Add(time.Duration(frozen.Load())) }
+		})
 		done := make(chan *Response)
 		start := time.Now()
 		go func() { done <- x.guard.Serve(context.Background(), post("k", "{}"), works(5*time.Minute)) }()
