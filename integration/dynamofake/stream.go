@@ -41,8 +41,8 @@ func newStream(d *definition) *stream {
 
 func (s *stream) arn() string { return tableARN(s.table) + "/stream/" + s.label }
 
-// shard is the id of the only shard.
-func (s *stream) shard() string { return "shardId-00000001700000000000-00000001" }
+// shardID is the id of the only shard of every stream.
+const shardID = "shardId-00000001700000000000-00000001"
 
 // sequence is the sequence number of a record: decimal, of one length.
 func sequence(number uint64) string { return fmt.Sprintf("1%024d", number) }

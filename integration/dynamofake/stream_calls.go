@@ -132,12 +132,12 @@ func (s *Server) describeStream(in *describeStreamInput) (*describeStreamOutput,
 		StreamArn: st.arn(), StreamLabel: st.label, StreamStatus: "ENABLED", StreamViewType: st.view,
 		TableName: st.table, KeySchema: st.keys, Shards: []shard{}, CreationRequestDateTime: epoch(created),
 	}
-	one := shard{st.shard(), sequenceRange{StartingSequenceNumber: sequence(1)}}
+	one := shard{shardID, sequenceRange{StartingSequenceNumber: sequence(1)}}
 	if !st.ended.IsZero() {
 		d.StreamStatus = "DISABLED"
 		one.SequenceNumberRange.EndingSequenceNumber = sequence(max(st.next-1, 1))
 	}
-	if in.ExclusiveStartShardId == nil || *in.ExclusiveStartShardId < st.shard() {
+	if in.ExclusiveStartShardId == nil || *in.ExclusiveStartShardId < shardID {
 		d.Shards = append(d.Shards, one)
 	}
 	return &describeStreamOutput{d}, nil
@@ -159,7 +159,7 @@ func (s *Server) getShardIterator(in *iteratorInput) (*iteratorOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.ShardId != st.shard() {
+	if in.ShardId != shardID {
 		return nil, fail(codeNotFound, "Requested resource not found: Shard: %s in Stream: %s not found", in.ShardId, in.StreamArn)
 	}
 	st.mu.Lock()

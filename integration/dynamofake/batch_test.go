@@ -1,0 +1,83 @@
+package dynamofake
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestBatches(t *testing.T) {
+	s := open(t, Options{})
+	createTable(t, s, "one", "")
+	createTable(t, s, "two", "")
+	put(t, s, "two", "d", "")
+	equal(t, "write", mustCall(t, s, "BatchWriteItem", `{"ReturnConsumedCapacity":"TOTAL","RequestItems":{
+		"one":[{"PutRequest":{"Item":{"pk":{"S":"a"},"v":{"N":"1"}}}},{"PutRequest":{"Item":{"pk":{"S":"b"}}}}],
+		"two":[{"DeleteRequest":{"Key":{"pk":{"S":"d"}}}},{"PutRequest":{"Item":{"pk":{"S":"a"}}}}]}}`),
+		`{"UnprocessedItems":{},"ConsumedCapacity":[{"TableName":"one","CapacityUnits":2},{"TableName":"two","CapacityUnits":2}]}`)
+	equal(t, "get", mustCall(t, s, "BatchGetItem", `{"ReturnConsumedCapacity":"TOTAL","RequestItems":{
+		"one":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"none"}}],"ProjectionExpression":"#v","ExpressionAttributeNames":{"#v":"v"}},
+		"two":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"d"}}],"ConsistentRead":true}}}`),
+		`{"Responses":{"one":[{"v":{"N":"1"}}],"two":[{"pk":{"S":"a"}}]},"UnprocessedKeys":{},"ConsumedCapacity":[{"TableName":"one","CapacityUnits":1},{"TableName":"two","CapacityUnits":2}]}`)
+}
+
+// A batch answers at most 16 MB; the rest is left to be asked again.
+func TestBatchGetLeavesTheRest(t *testing.T) {
+	s := open(t, Options{})
+	createTable(t, s, "tab", "")
+	var keys []string
+	for i := range 50 {
+		put(t, s, "tab", fmt.Sprint(i), `"v":{"S":"`+strings.Repeat("x", 390000)+`"}`)
+		keys = append(keys, fmt.Sprintf(`{"pk":{"S":"%d"}}`, i))
+	}
+	seen := 0
+	ask := `{"tab":{"Keys":[` + strings.Join(keys, ",") + `],"ProjectionExpression":"#p","ExpressionAttributeNames":{"#p":"pk"}}}`
+	for rounds := 0; ask != "{}" && rounds < 5; rounds++ {
+		var out struct {
+			Responses       map[string][]any
+			UnprocessedKeys json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(mustCall(t, s, "BatchGetItem", `{"RequestItems":`+ask+`}`)), &out); err != nil {
+			t.Fatal(err)
+		}
+		seen += len(out.Responses["tab"])
+		ask = string(out.UnprocessedKeys)
+		if rounds == 0 && seen != 43 {
+			t.Errorf("%d items in the first answer, want 43", seen)
+		}
+	}
+	if seen != 50 {
+		t.Errorf("%d items, want 50", seen)
+	}
+}
+
+func TestBatchesRefused(t *testing.T) {
+	s := open(t, Options{})
+	createTable(t, s, "tab", "")
+	puts := func(n int, same bool) string {
+		var out []string
+		for i := range n {
+			if same {
+				i = 0
+			}
+			out = append(out, fmt.Sprintf(`{"PutRequest":{"Item":{"pk":{"S":"%d"}}}}`, i))
+		}
+		return strings.Join(out, ",")
+	}
+	const limits = "ValidationException: 1 validation error detected: Value '{tab=[…]}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to %d, Member must have length greater than or equal to 1]"
+	for _, c := range []struct{ op, body, want string }{
+		{"BatchWriteItem", `{}`, "ValidationException: 1 validation error detected: Value null at 'requestItems' failed to satisfy constraint: Member must not be null"},
+		{"BatchWriteItem", `{"RequestItems":{}}`, "ValidationException: 1 validation error detected: Value '{}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[` + puts(26, false) + `]}}`, fmt.Sprintf(limits, 25)},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[]}}`, fmt.Sprintf(limits, 25)},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[` + puts(2, true) + `]}}`, "ValidationException: Provided list of item keys contains duplicates"},
+		{"BatchWriteItem", `{"RequestItems":{"none":[` + puts(1, true) + `]}}`, "ResourceNotFoundException: Requested resource not found"},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[{}]}}`, "ValidationException: Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"a"}}]}}}`, "ValidationException: Provided list of item keys contains duplicates"},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[]}}}`, fmt.Sprintf(limits, 100)},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"x":{"S":"a"}}]}}}`, "ValidationException: The provided key element does not match the schema"},
+	} {
+		equal(t, c.op+" "+c.body[:min(len(c.body), 100)], refused(t, s, c.op, c.body), c.want)
+	}
+}
