@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test integration lint validate bench bench-start bench-sandbox clean
+.PHONY: help run demo build test integration lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -43,9 +43,12 @@ validate: ## cfn-lint on the template, where it is installed
 	@if command -v cfn-lint >/dev/null; then cfn-lint template.yaml && echo "template.yaml is clean"; \
 	else echo "cfn-lint is not installed (pip install cfn-lint): template.yaml is not checked"; fi
 
-bench: ## benchmarks of the library, then the two below
+bench: ## benchmarks of the library, then the three below
 	go test -run '^$$' -bench . -benchmem ./idempotency/...
-	$(MAKE) bench-start bench-sandbox
+	$(MAKE) bench-overhead bench-start bench-sandbox
+
+bench-overhead: ## CPU time of guarded calls against bare SDK calls
+	go run ./integration/overhead
 
 bench-start: ## process start to first poll, against a minimal function
 	go run ./integration/startup
