@@ -56,9 +56,26 @@ func TestParseOrderAllows(t *testing.T) {
 	}
 }
 
-func TestParseOrderRefuses(t *testing.T) {
+// refused are bodies, each with words of the rule that it breaks.
+type refused map[string]struct{ body, says string }
+
+func (r refused) test(t *testing.T) {
+	for name, c := range r {
+		t.Run(name, func(t *testing.T) {
+			got, err := parseOrder([]byte(c.body))
+			if invalid := invalidError(""); !errors.As(err, &invalid) {
+				t.Fatalf("got %+v, %v; want an invalidError", got, err)
+			}
+			if !strings.Contains(err.Error(), c.says) {
+				t.Errorf("it says %q, not %q", err, c.says)
+			}
+		})
+	}
+}
+
+func TestParseOrderRefusesBodies(t *testing.T) {
 	const wantJSON, wantObject = "JSON", "must be a JSON object"
-	for name, c := range map[string]struct{ body, says string }{
+	refused{
 		"empty":                     {"", wantJSON},
 		"white space":               {"  ", wantJSON},
 		"cut off":                   {"{", wantJSON},
@@ -67,6 +84,26 @@ func TestParseOrderRefuses(t *testing.T) {
 		"array":                     {"[]", wantObject},
 		"string":                    {`"amount"`, wantObject},
 		"empty object":              {"{}", "amount is missing"},
+		"unknown member":            {body("metadata", `{},"colour":"red"`), "no member colour."},
+		"member in another case":    {strings.Replace(body(), `"amount"`, `"Amount"`, 1), "no member Amount."},
+		"two spellings of one":      {body("metadata", `{},"AMOUNT":1`), "no member AMOUNT."},
+		"unknown, empty name":       {body("metadata", `{},"":1`), "no such member"},
+		"unknown, odd name":         {body("metadata", `{},"<b>":1`), "no such member"},
+		"unknown, longest shown":    {body("metadata", `{},"`+strings.Repeat("n", 32)+`":1`), "no member nnnn"},
+		"unknown, too long to show": {body("metadata", `{},"`+strings.Repeat("n", 33)+`":1`), "no such member"},
+		"member twice":              {body("metadata", `{},"amount":1299`), "twice"},
+		"member twice, escaped":     {body("metadata", `{},"\u0061mount":1299`), "twice"},
+		"trailing comma":            {strings.Replace(body(), "}", ",}", 1), wantJSON},
+		"trailing data":             {body() + "x", "Nothing may follow"},
+		"two objects":               {body() + body(), "Nothing may follow"},
+		"comment":                   {"/* */" + body(), wantJSON},
+		"byte order mark":           {"\ufeff" + body(), wantJSON},
+	}.test(t)
+}
+
+func TestParseOrderRefusesMembers(t *testing.T) {
+	const wantJSON = "JSON"
+	refused{
 		"no amount":                 {body("amount", ""), "amount is missing"},
 		"no currency":               {body("currency", ""), "currency is missing"},
 		"no source":                 {body("source", ""), "source is missing"},
@@ -105,31 +142,7 @@ func TestParseOrderRefuses(t *testing.T) {
 		"metadata names twice":      {body("metadata", `{"a":{"b":1,"b":2}}`), "twice"},
 		"metadata not UTF-8":        {body("metadata", "{\"a\":\"\xc3\"}"), wantJSON},
 		"metadata name not UTF-8":   {body("metadata", "{\"\xc3\":1}"), wantJSON},
-		"unknown member":            {body("metadata", `{},"colour":"red"`), "no member colour."},
-		"member in another case":    {strings.Replace(body(), `"amount"`, `"Amount"`, 1), "no member Amount."},
-		"two spellings of one":      {body("metadata", `{},"AMOUNT":1`), "no member AMOUNT."},
-		"unknown, empty name":       {body("metadata", `{},"":1`), "no such member"},
-		"unknown, odd name":         {body("metadata", `{},"<b>":1`), "no such member"},
-		"unknown, longest shown":    {body("metadata", `{},"`+strings.Repeat("n", 32)+`":1`), "no member nnnn"},
-		"unknown, too long to show": {body("metadata", `{},"`+strings.Repeat("n", 33)+`":1`), "no such member"},
-		"member twice":              {body("metadata", `{},"amount":1299`), "twice"},
-		"member twice, escaped":     {body("metadata", `{},"\u0061mount":1299`), "twice"},
-		"trailing comma":            {strings.Replace(body(), "}", ",}", 1), wantJSON},
-		"trailing data":             {body() + "x", "Nothing may follow"},
-		"two objects":               {body() + body(), "Nothing may follow"},
-		"comment":                   {"/* */" + body(), wantJSON},
-		"byte order mark":           {"\ufeff" + body(), wantJSON},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, err := parseOrder([]byte(c.body))
-			if invalid := invalidError(""); !errors.As(err, &invalid) {
-				t.Fatalf("got %+v, %v; want an invalidError", got, err)
-			}
-			if !strings.Contains(err.Error(), c.says) {
-				t.Errorf("it says %q, not %q", err, c.says)
-			}
-		})
-	}
+	}.test(t)
 }
 
 // What a client sent in the wrong place may be a secret: a refusal goes into logs and tickets.
