@@ -22,14 +22,19 @@ func checkEndpoint(endpoint string, allowAWS bool) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("DYNAMODB_ENDPOINT: %q is not an http or https URL", endpoint)
 	}
-	if isAWS(u.Hostname()) && !allowAWS {
+	if isAWS(endpoint) && !allowAWS {
 		return fmt.Errorf("DYNAMODB_ENDPOINT: %s is AWS itself, where tables and calls cost money: pass -allow-aws if you mean it", u.Hostname())
 	}
 	return nil
 }
 
-func isAWS(host string) bool {
-	host = strings.ToLower(strings.TrimSuffix(host, "."))
+// isAWS reports whether a URL leads to AWS itself, which alone gets real credentials.
+func isAWS(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	for _, domain := range []string{"amazonaws.com", "amazonaws.com.cn", "api.aws"} {
 		if host == domain || strings.HasSuffix(host, "."+domain) {
 			return true

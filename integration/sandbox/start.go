@@ -77,7 +77,7 @@ func (s *Sandbox) startServices() error {
 		database:        database,
 		secrets:         secretsURL,
 		provider:        pspURL,
-		realCredentials: s.cfg.AllowAWS && s.fake == nil,
+		realCredentials: s.fake == nil && isAWS(database),
 	}
 	s.template, err = loadTemplate(templateInput{file: s.cfg.Template, region: s.cfg.Region, given: s.cfg.Parameters, local: map[string]string{
 		"JwtIssuer":         localIssuer,
