@@ -118,16 +118,13 @@ func TestKill(t *testing.T) {
 	before := send(t, call{do: "pid"}).body
 	inFlight := make(chan answer, 1)
 	go func() {
-		a, err := trySend(call{do: "log killed-soon", path: "/open", token: "-"})
-		if err == nil {
-			a, err = trySend(call{do: "sleep 15s"})
-		}
+		a, err := trySend(call{do: "sleep 14s"})
 		if err != nil {
 			t.Error(err)
 		}
 		inFlight <- a
 	}()
-	eventually(t, "a request is in flight", func() bool {
+	eventually(t, "a request is in flight", func() bool { return strings.Contains(shared.output.String(), "[EchoFunction] sleeping 14s\n") })
 		return strings.Contains(shared.output.String(), "[EchoFunction] killed-soon again") && busyInstances(shared.Sandbox, "EchoFunction") > 0
 	})
 	controlCall(t, "POST", "/_sandbox/reset", "", nil)

@@ -32,6 +32,7 @@ func handle(ctx context.Context, event json.RawMessage) (any, error) {
 		if err != nil {
 			return nil, err
 		}
+		fmt.Println("sleeping", d)
 		time.Sleep(d)
 	case "late": // sleeps, then leaves a trace
 		d, word, _ := strings.Cut(arg, " ")
