@@ -52,16 +52,12 @@ func (c *canonicalizer) free() {
 }
 
 // json appends the form of what s selects of a JSON text (RFC 8259, with unique names and valid Unicode as in RFC 7493,
-// within the limits above); text is no longer than maxText. It returns false, with out as it was, if text is not one.
+// within the limits above); text is no longer than maxText. It returns false, with out unspecified, if text is not one.
 func (c *canonicalizer) json(text []byte, s *selector) bool {
-	start := len(c.out)
 	c.src, c.members = text, c.members[:0]
 	c.out = slices.Grow(c.out, len(text)+len(text)/2+16)
-	if i := c.value(0, 0, s); i == invalid || c.space(i) != len(text) {
-		c.out = c.out[:start]
-		return false
-	}
-	return true
+	i := c.value(0, 0, s)
+	return i != invalid && c.space(i) == len(text)
 }
 
 // at returns the byte at i, or at the end 0, which no text has outside of a string.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // member is where the member of an object that is being read stands in out. Its name is kept there even if its value
@@ -18,7 +17,7 @@ type member struct {
 	start, name, end uint32 // its name is out[start+1:name-1], between quote and end mark
 }
 
-const memberSize = int(unsafe.Sizeof(member{}))
+const memberSize = 24 // bytes
 
 // disorder says what has to be done when an object ends.
 type disorder struct{ unsorted, thinned bool }

@@ -20,6 +20,7 @@ var selectionPairs = []struct {
 	{"excluded member is long", excluding("/note"), `{"amount":1,"note":"` + strings.Repeat("x", maxForm) + `"}`, `{"amount":1}`, true},
 	{"excluded member by escape", excluding("/requestedAt"), `{"requested\u0041t":1}`, `{}`, true},
 	{"another case is another member", excluding("/requestedAt"), `{"requestedat":1}`, `{}`, false},
+	{"a name that begins alike", excluding("/requestedAt"), `{"requestedAt":1,"requestedBy":2,"c":3}`, `{"requestedBy":2,"c":3,"requestedAt":4}`, true},
 	{"same name further down", excluding("/requestedAt"), `{"order":{"requestedAt":1}}`, `{"order":{"requestedAt":2}}`, false},
 	{"another member differs", excluding("/requestedAt"), `{"amount":1,"requestedAt":1}`, `{"amount":2,"requestedAt":1}`, false},
 	{"excluded member of an object", excluding("/order/requestedAt"), `{"order":{"requestedAt":1,"a":1}}`, `{"order":{"a":1}}`, true},
