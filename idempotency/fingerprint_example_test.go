@@ -3,7 +3,6 @@ package idempotency_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"firstwriter/idempotency"
 )
@@ -16,23 +15,18 @@ func ExampleSelection() {
 		Fingerprint: idempotency.Selection{Version: 1, Exclude: []string{"/requestedAt", "/lines/*/traceId"}},
 	})
 	if err != nil {
-		panic(err)
+		fmt.Println(err)
+		return
 	}
-	for _, body := range []string{
-		`{"lines":[{"amount":1299,"traceId":"a"}],"requestedAt":"20:15:00"}`,
-		`{"requestedAt":"20:15:09","lines":[{"traceId":"b","amount":1299.0}]}`,
-		`{"requestedAt":"20:15:09","lines":[{"traceId":"b","amount":1300}]}`,
-	} {
-		response := guard.Serve(context.Background(), &idempotency.Request{
-			Method: "POST", Path: "/orders", Body: []byte(body),
-			Header: http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {"order-42"}},
-		}, func(context.Context) (*idempotency.Response, error) {
-			return &idempotency.Response{Status: http.StatusCreated}, nil
-		})
-		fmt.Println(response.Status, response.Header.Get("Idempotent-Replayed"))
+	create := func(context.Context) (*idempotency.Response, error) {
+		return &idempotency.Response{Status: 201, Body: []byte(`{"id":"ord_1"}`)}, nil
 	}
+	show(guard.Serve(context.Background(), request("k1", `{"lines":[{"amount":1299,"traceId":"a"}],"requestedAt":"20:15:00"}`), create))
+	show(guard.Serve(context.Background(), request("k1", `{"requestedAt":"20:15:09","lines":[{"traceId":"b","amount":1299.0}]}`), create))
+	other := guard.Serve(context.Background(), request("k1", `{"requestedAt":"20:15:09","lines":[{"traceId":"b","amount":1300}]}`), create)
+	fmt.Println(other.Status)
 	// Output:
-	// 201
-	// 201 true
+	// 201 {"id":"ord_1"} replayed=false
+	// 201 {"id":"ord_1"} replayed=true
 	// 422
 }
