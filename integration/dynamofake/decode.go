@@ -2,6 +2,7 @@ package dynamofake
 
 import (
 	"bytes"
+	"io"
 	"strconv"
 	"sync"
 
@@ -31,7 +32,7 @@ func decode(body []byte, read func(*decoder) error) (complaint, err error) {
 	if err := read(d); err != nil {
 		return nil, err
 	}
-	if _, err := d.json.ReadToken(); err == nil {
+	if _, err := d.json.ReadToken(); err != io.EOF {
 		return nil, errNoJSON
 	}
 	return d.complaint, nil

@@ -13,7 +13,7 @@ import (
 // A log grows with every change. Once it is this long, and several times as
 // long as what it says in the end, it is replaced by a snapshot of that.
 const (
-	compactFrom  = 64 << 20
+	compactFrom  = 16 << 20
 	compactRatio = 4
 )
 
@@ -165,12 +165,11 @@ func (l *wal) replace(content []byte) (int64, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	path := l.file.Name()
-	f, err := writeFile(path+".new", content)
+	f, err := writeFile(l.path+".new", content)
 	if err != nil {
 		return 0, err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := os.Rename(l.path+".new", l.path); err != nil {
 		_ = f.Close()
 		return 0, err
 	}
@@ -178,7 +177,7 @@ func (l *wal) replace(content []byte) (int64, error) {
 	l.file = f
 	l.pending, l.durable, l.length = l.pending[:0], l.appended, int64(len(content))
 	l.written.Broadcast()
-	return l.length, syncDir(filepath.Dir(path))
+	return l.length, syncDir(filepath.Dir(l.path))
 }
 
 // writeFile makes a durable file and leaves it open at its end.

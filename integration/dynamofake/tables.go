@@ -257,8 +257,9 @@ func (s *Server) listTables(in *listTablesInput) (*listTablesOutput, error) {
 		after = *in.ExclusiveStartTableName
 	}
 	s.mu.RLock()
-	names := slices.Sorted(maps.Keys(s.tables))
+	names := slices.AppendSeq([]string{}, maps.Keys(s.tables))
 	s.mu.RUnlock()
+	slices.Sort(names)
 	names = slices.DeleteFunc(names, func(n string) bool { return n <= after })
 	out := &listTablesOutput{TableNames: names}
 	if len(names) > limit {

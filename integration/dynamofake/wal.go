@@ -31,6 +31,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // wal is the open log. A nil one belongs to a server without a directory: it
 // takes nothing and is always durable.
 type wal struct {
+	path string
 	file *os.File
 	lock *os.File
 
@@ -148,25 +149,26 @@ func openLog(dir string, replay func(payload []byte) error) (*wal, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &wal{lock: lock}
+	l := &wal{path: filepath.Join(dir, logName), lock: lock}
 	l.written = sync.NewCond(&l.mu)
-	if err := l.load(filepath.Join(dir, logName), replay); err != nil {
+	if err := l.load(replay); err != nil {
 		_ = lock.Close() // the first error is the one to tell
 		return nil, err
 	}
 	return l, nil
 }
 
-func (l *wal) load(path string, replay func([]byte) error) error {
-	data, err := os.ReadFile(path)
+// load replays the file, or makes a new one, and leaves it open at its end.
+func (l *wal) load(replay func([]byte) error) error {
+	data, err := os.ReadFile(l.path)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
 	end, err := replayLog(data, replay)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", l.path, err)
 	}
-	if l.file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
+	if l.file, err = os.OpenFile(l.path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
 		return err
 	}
 	if err := l.cutTo(end); err != nil {
@@ -174,7 +176,7 @@ func (l *wal) load(path string, replay func([]byte) error) error {
 		return err
 	}
 	l.length = end
-	return syncDir(filepath.Dir(path))
+	return syncDir(filepath.Dir(l.path))
 }
 
 // cutTo makes the file end there, with at least the magic in it.
