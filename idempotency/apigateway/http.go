@@ -12,35 +12,54 @@ import (
 // HTTPHandler handles events of an HTTP API (payload format 2.0).
 type HTTPHandler = func(context.Context, events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error)
 
-// HTTP guards a handler of an HTTP API. Claims of its JWT authorizer become [idempotency.Caller].Claims.
-func HTTP(g *idempotency.Guard, h HTTPHandler) HTTPHandler {
-	return func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
-		if !g.Guards(e.RequestContext.HTTP.Method) {
-			return h(ctx, e)
-		}
-		r := g.Serve(ctx, fromHTTP(e), func(ctx context.Context) (*idempotency.Response, error) {
-			r, err := h(ctx, e)
-			if err != nil {
-				return nil, err
-			}
-			return fromHTTPResponse(r), nil
-		})
-		return toHTTPResponse(r), nil
-	}
+// HTTP guards a handler of an HTTP API whose integration has payload format 2.0.
+//
+// A repeated response header goes out as one field, its values joined by ", ", but for Set-Cookie: the format has no
+// other way. MultiValueHeaders of a response are ignored, as the gateway ignores them.
+//
+// Source: docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html
+func HTTP(g *idempotency.Guard, h HTTPHandler) HTTPHandler { return httpCodec.guard(g, h) }
+
+var httpCodec = codec[events.APIGatewayV2HTTPRequest, events.APIGatewayV2HTTPResponse]{
+	method: func(e events.APIGatewayV2HTTPRequest) string { return e.RequestContext.HTTP.Method },
+	request: func(_ context.Context, e events.APIGatewayV2HTTPRequest) *idempotency.Request {
+		r := fromFormat2(e)
+		r.Caller = httpCaller(e.RequestContext.Authorizer)
+		return r
+	},
+	response: fromFormat2Response,
+	answer: func(_ events.APIGatewayV2HTTPRequest, r *idempotency.Response) events.APIGatewayV2HTTPResponse {
+		return toFormat2Response(r)
+	},
 }
 
-func fromHTTP(e events.APIGatewayV2HTTPRequest) *idempotency.Request {
+// httpCaller is what an authorizer of an HTTP API has verified.
+func httpCaller(a *events.APIGatewayV2HTTPRequestContextAuthorizerDescription) (c idempotency.Caller) {
+	if a == nil {
+		return c
+	}
+	if a.JWT != nil {
+		c.Claims = a.JWT.Claims
+	}
+	if a.Lambda != nil {
+		c.Authorizer = names(a.Lambda)
+	}
+	if a.IAM != nil {
+		c.IAM = idempotency.IAMIdentity{UserARN: a.IAM.UserARN, AccountID: a.IAM.AccountID,
+			CognitoIdentityID: a.IAM.CognitoIdentity.IdentityID}
+	}
+	return c
+}
+
+// fromFormat2 reads an event in payload format 2.0, but for its caller.
+func fromFormat2(e events.APIGatewayV2HTTPRequest) *idempotency.Request {
 	c := e.RequestContext
 	h := header(e.Headers, nil)
 	if len(e.Cookies) > 0 {
 		h.Set("Cookie", strings.Join(e.Cookies, "; "))
 	}
-	r := &idempotency.Request{Method: c.HTTP.Method, Path: withoutStage(e.RawPath, c.Stage), Route: e.RouteKey,
+	return &idempotency.Request{Method: c.HTTP.Method, Path: withoutStage(e.RawPath, c.Stage), Route: e.RouteKey,
 		RawQuery: e.RawQueryString, Header: h, Body: body(e.Body, e.IsBase64Encoded), RequestID: c.RequestID}
-	if c.Authorizer != nil && c.Authorizer.JWT != nil {
-		r.Caller.Claims = c.Authorizer.JWT.Claims
-	}
-	return r
 }
 
 // withoutStage is the path that the client asked of the API: an HTTP API puts the stage in front, unless it is the
@@ -55,8 +74,8 @@ func withoutStage(path, stage string) string {
 	return path
 }
 
-// fromHTTPResponse reads what the gateway reads: it ignores multiValueHeaders in format 2.0.
-func fromHTTPResponse(r events.APIGatewayV2HTTPResponse) *idempotency.Response {
+// fromFormat2Response reads what the gateway reads.
+func fromFormat2Response(r events.APIGatewayV2HTTPResponse) *idempotency.Response {
 	h := header(r.Headers, nil)
 	if len(r.Cookies) > 0 {
 		h["Set-Cookie"] = append(h["Set-Cookie"], r.Cookies...)
@@ -64,14 +83,8 @@ func fromHTTPResponse(r events.APIGatewayV2HTTPResponse) *idempotency.Response {
 	return &idempotency.Response{Status: orOK(r.StatusCode), Header: h, Body: body(r.Body, r.IsBase64Encoded)}
 }
 
-// toHTTPResponse joins repeated fields in one, as RFC 9110, section 5.3, allows for all but Set-Cookie.
-func toHTTPResponse(r *idempotency.Response) events.APIGatewayV2HTTPResponse {
-	headers := make(map[string]string, len(r.Header))
-	for name, values := range r.Header {
-		headers[name] = strings.Join(values, ", ")
-	}
-	delete(headers, "Set-Cookie")
-	e := events.APIGatewayV2HTTPResponse{StatusCode: r.Status, Headers: headers, Cookies: r.Header["Set-Cookie"]}
+func toFormat2Response(r *idempotency.Response) events.APIGatewayV2HTTPResponse {
+	e := events.APIGatewayV2HTTPResponse{StatusCode: r.Status, Headers: joined(r.Header), Cookies: r.Header["Set-Cookie"]}
 	e.Body, e.IsBase64Encoded = encodeBody(r.Body)
 	return e
 }

@@ -2,7 +2,6 @@ package apigateway
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"net/url"
 
@@ -14,61 +13,58 @@ import (
 // RESTHandler handles events of a REST API (payload format 1.0).
 type RESTHandler = func(context.Context, events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error)
 
-// REST guards a handler of a REST API. Claims of its Cognito authorizer become [idempotency.Caller].Claims.
-func REST(g *idempotency.Guard, h RESTHandler) RESTHandler {
-	return func(ctx context.Context, e events.APIGatewayProxyRequest) (events.APIGatewayProxyResponse, error) {
-		if !g.Guards(e.HTTPMethod) {
-			return h(ctx, e)
-		}
-		r := g.Serve(ctx, fromREST(e), func(ctx context.Context) (*idempotency.Response, error) {
-			r, err := h(ctx, e)
-			if err != nil {
-				return nil, err
-			}
-			return &idempotency.Response{Status: orOK(r.StatusCode), Header: header(r.Headers, r.MultiValueHeaders),
-				Body: body(r.Body, r.IsBase64Encoded)}, nil
-		})
-		return toRESTResponse(r), nil
-	}
+// REST guards a handler of a REST API.
+//
+// A binary response body needs the API's BinaryMediaTypes, as it does without the guard.
+//
+// Source: docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
+func REST(g *idempotency.Guard, h RESTHandler) RESTHandler { return restCodec.guard(g, h) }
+
+var restCodec = codec[events.APIGatewayProxyRequest, events.APIGatewayProxyResponse]{
+	method: func(e events.APIGatewayProxyRequest) string { return e.HTTPMethod },
+	request: func(_ context.Context, e events.APIGatewayProxyRequest) *idempotency.Request {
+		query := parameters(e.QueryStringParameters, e.MultiValueQueryStringParameters) // which the gateway has decoded
+		return &idempotency.Request{Method: e.HTTPMethod, Path: e.Path, Route: e.HTTPMethod + " " + e.Resource,
+			RawQuery: url.Values(query).Encode(), Header: header(e.Headers, e.MultiValueHeaders),
+			Body: body(e.Body, e.IsBase64Encoded), Caller: restCaller(e.RequestContext), RequestID: e.RequestContext.RequestID}
+	},
+	response: func(r events.APIGatewayProxyResponse) *idempotency.Response {
+		return &idempotency.Response{Status: orOK(r.StatusCode), Header: header(r.Headers, r.MultiValueHeaders),
+			Body: body(r.Body, r.IsBase64Encoded)}
+	},
+	answer: func(_ events.APIGatewayProxyRequest, r *idempotency.Response) events.APIGatewayProxyResponse {
+		e := events.APIGatewayProxyResponse{StatusCode: r.Status}
+		e.Headers, e.MultiValueHeaders = split(r.Header)
+		e.Body, e.IsBase64Encoded = encodeBody(r.Body)
+		return e
+	},
 }
 
-func fromREST(e events.APIGatewayProxyRequest) *idempotency.Request {
-	r := &idempotency.Request{Method: e.HTTPMethod, Path: e.Path, Route: e.HTTPMethod + " " + e.Resource,
-		RawQuery: query(e.QueryStringParameters, e.MultiValueQueryStringParameters),
-		Header:   header(e.Headers, e.MultiValueHeaders), Body: body(e.Body, e.IsBase64Encoded),
-		RequestID: e.RequestContext.RequestID}
-	if claims, ok := e.RequestContext.Authorizer["claims"].(map[string]any); ok {
-		r.Caller.Claims = make(map[string]string, len(claims))
-		for name, v := range claims {
-			r.Caller.Claims[name] = text(v)
-		}
+// restCaller is what has been verified of a REST API's caller. The authorizer's object holds the values of a Lambda
+// authorizer's context, the claims of a Cognito one, and the gateway's integrationLatency, another number each time.
+func restCaller(c events.APIGatewayProxyRequestContext) idempotency.Caller {
+	caller := idempotency.Caller{Authorizer: names(c.Authorizer), APIKeyID: c.Identity.APIKeyID,
+		IAM: idempotency.IAMIdentity{UserARN: c.Identity.UserArn, AccountID: c.Identity.AccountID,
+			CognitoIdentityID: c.Identity.CognitoIdentityID}}
+	delete(caller.Authorizer, "integrationLatency")
+	if claims, ok := c.Authorizer["claims"].(map[string]any); ok {
+		caller.Claims = names(claims)
 	}
-	return r
+	return caller
 }
 
-// query encodes the parameters of a REST event, which the gateway has decoded. The lists say all that the single values
-// say.
-func query(single map[string]string, multi map[string][]string) string {
-	values := make(map[string][]string, len(single))
-	for name, v := range single {
-		values[name] = []string{v}
-	}
-	maps.Copy(values, multi)
-	return url.Values(values).Encode()
-}
-
-func toRESTResponse(r *idempotency.Response) events.APIGatewayProxyResponse {
-	e := events.APIGatewayProxyResponse{StatusCode: r.Status, Headers: map[string]string{}}
-	for name, values := range r.Header {
+// split writes fields with one value apart from those with several.
+func split(h http.Header) (single map[string]string, multi map[string][]string) {
+	single = make(map[string]string, len(h))
+	for name, values := range h {
 		if len(values) == 1 {
-			e.Headers[name] = values[0]
+			single[name] = values[0]
 			continue
 		}
-		if e.MultiValueHeaders == nil {
-			e.MultiValueHeaders = http.Header{}
+		if multi == nil {
+			multi = map[string][]string{}
 		}
-		e.MultiValueHeaders[name] = values
+		multi[name] = values
 	}
-	e.Body, e.IsBase64Encoded = encodeBody(r.Body)
-	return e
+	return single, multi
 }

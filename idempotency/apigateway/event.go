@@ -1,0 +1,108 @@
+package apigateway
+
+import (
+	"encoding/base64"
+	"maps"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// body decodes an event's body. What is marked as base64 and is not stays as it is: the request can still be told
+// apart from others, and the handler sees the same event.
+func body(s string, isBase64 bool) []byte {
+	if isBase64 {
+		if b, err := base64.StdEncoding.DecodeString(s); err == nil {
+			return b
+		}
+	}
+	return []byte(s)
+}
+
+// encodeBody is the body of a response event: text as it is, all else in base64.
+func encodeBody(b []byte) (s string, isBase64 bool) {
+	if utf8.Valid(b) {
+		return string(b), false
+	}
+	return base64.StdEncoding.EncodeToString(b), true
+}
+
+// header collects the headers of an event, in which a field stands once, as a list, or as both: what both say counts
+// once. Spellings of a name that differ in case are one field, so that a second key is seen; their order is that of the
+// spellings, the same each time.
+func header(single map[string]string, multi map[string][]string) http.Header {
+	h := make(http.Header, max(len(single), len(multi)))
+	for _, name := range slices.Sorted(maps.Keys(multi)) {
+		field := http.CanonicalHeaderKey(name)
+		h[field] = append(h[field], multi[name]...)
+	}
+	listed := maps.Clone(h)
+	for _, name := range slices.Sorted(maps.Keys(single)) {
+		field := http.CanonicalHeaderKey(name)
+		if !slices.Contains(listed[field], single[name]) {
+			h[field] = append(h[field], single[name])
+		}
+	}
+	return h
+}
+
+// joined writes each field once, as RFC 9110, section 5.3, allows for all but Set-Cookie, which is left out.
+func joined(h http.Header) map[string]string {
+	fields := make(map[string]string, len(h))
+	for name, values := range h {
+		fields[name] = strings.Join(values, ", ")
+	}
+	delete(fields, "Set-Cookie")
+	return fields
+}
+
+// parameters collects the parameters of a query. The lists say all that the single values say.
+func parameters(single map[string]string, multi map[string][]string) map[string][]string {
+	all := make(map[string][]string, max(len(single), len(multi)))
+	for name, v := range single {
+		all[name] = []string{v}
+	}
+	maps.Copy(all, multi)
+	return all
+}
+
+// orOK is the status of a response event that names none.
+func orOK(status int) int {
+	if status == 0 {
+		return http.StatusOK
+	}
+	return status
+}
+
+// names are the values of an authorizer that can name somebody.
+func names(values map[string]any) map[string]string {
+	named := make(map[string]string, len(values))
+	for name, v := range values {
+		if s := text(v); s != "" {
+			named[name] = s
+		}
+	}
+	return named
+}
+
+// maxExact is the largest integer up to which no two integers are one float64.
+const maxExact = 1<<53 - 1
+
+// text is an authorizer's value as a string. Null, lists and objects name nobody and are "", and so are numbers that
+// decoding may have rounded: two tenants must not become one.
+func text(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) <= maxExact {
+			return strconv.FormatFloat(v, 'f', -1, 64)
+		}
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
+}
