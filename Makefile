@@ -13,8 +13,9 @@ RACE := $(if $(shell command -v $$(go env CC)),-race)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
+# The flags of the functions' recipe, so that both share what is compiled.
 run: ## serve the API on 127.0.0.1:3000; ARGS='-timeout 6s' passes flags on
-	go run ./integration/cmd/sandbox $(ARGS)
+	CGO_ENABLED=0 go run -trimpath ./integration/cmd/sandbox $(ARGS)
 
 demo: ## a lost reply and 50 copies at once, against a sandbox of its own; fails if a charge was doubled
 	go run ./integration/cmd/demo $(ARGS)
@@ -54,7 +55,7 @@ bench-start: ## process start to first poll, against a minimal function
 	go run ./integration/startup
 
 bench-sandbox: ## what the sandbox adds to a request, and 50 at once
-	go run ./integration/cmd/sandbox -bench
+	go test ./integration/sandbox -run '^$$' -bench . -benchtime 2s
 
 clean: ## remove what was built
 	rm -rf bin .aws-sam
