@@ -1,5 +1,43 @@
 // Package dynamofake is a DynamoDB-compatible server in one process, for local
-// runs and tests.
+// runs and for tests. Use it as an http.Handler, by its RoundTripper, or in a
+// test by Start; the command integration/cmd/dynamofake serves it on a
+// loopback address.
+//
+// It is a fake in the testing sense: a working implementation that takes
+// shortcuts which make it unfit for production. It offers the calls on items
+// (PutItem, GetItem, UpdateItem, DeleteItem, Query, Scan, BatchGetItem,
+// BatchWriteItem, TransactWriteItems, TransactGetItems), on tables (CreateTable,
+// DescribeTable, UpdateTable, DeleteTable, ListTables, the three on tags,
+// UpdateTimeToLive, DescribeTimeToLive, DescribeContinuousBackups) and those of
+// DynamoDB Streams, with the service's rules for expressions, numbers, limits,
+// capacity and errors as they are documented. Any other call is answered with
+// UnknownOperationException.
+//
+// What it does not do, or does in another way than the service:
+//
+//   - No PartiQL, backups, exports, imports, global tables, replicas, Kinesis
+//     destinations, resource policies or contributor insights.
+//   - No legacy parameters (Expected, AttributeUpdates, KeyConditions, …): a
+//     request with one is refused.
+//   - Nobody is asked who they are: signatures are not looked at. Any Region and
+//     account will do; ARNs are those of account 000000000000 in us-east-1.
+//   - No throttling by throughput, and no partition limits; inject faults.
+//     Encryption, table class and on-demand limits are accepted and do nothing.
+//   - Tables and indexes are ready at once, though answers say CREATING,
+//     UPDATING and DELETING as the service's do. Counts and sizes are exact and
+//     current. Reads are always consistent, also those of global indexes.
+//   - A stream has one shard that never splits. Items expire soon (see
+//     Options.TTLDelay), where the service takes up to days.
+//   - A set comes back in the order of its members, an item in the order of its
+//     names; the service promises no order.
+//   - Where the service's behaviour is not documented, the choice is noted at
+//     the code. Texts of messages are the service's where they are known.
+//
+// Transactions have two phases, as in the service. An item of an open one makes
+// others fail with TransactionConflict; nobody waits, so nothing deadlocks.
+//
+// With Options.Dir the data is kept in a log. An answer, be it of a write or a
+// read, is given when everything it depends on is on the disk.
 package dynamofake
 
 import (

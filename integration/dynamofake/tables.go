@@ -99,10 +99,11 @@ func (s *Server) createTable(in *createInput) (*tableDescriptionOutput, error) {
 	}
 	s.tables[d.TableName] = t
 	t.adopt(s, d, now)
-	t.position = s.logTable(&d, now)
+	position := s.logTable(&d, now)
+	t.position = position
 	out := t.describe(statusCreating)
 	s.mu.Unlock()
-	if err := s.log.wait(t.position); err != nil {
+	if err := s.log.wait(position); err != nil {
 		return nil, internal(err)
 	}
 	return &tableDescriptionOutput{out}, nil

@@ -164,7 +164,10 @@ func (s *Server) run(t *transaction, use *tokenUse) ([]consumed, error) {
 	} else {
 		runtime.Gosched()
 	}
-	used, position := s.finish(t, changes, use)
+	used, position, err := s.finish(t, changes, use)
+	if err != nil {
+		return nil, err
+	}
 	if err := s.log.wait(position); err != nil {
 		return nil, internal(err)
 	}
@@ -209,14 +212,21 @@ func (w *write) decideHeld(before *record) (*record, error) {
 }
 
 // finish is the second phase. It returns the cost by table and where the log
-// stands.
-func (s *Server) finish(t *transaction, changes []change, use *tokenUse) (used []consumed, position int64) {
+// stands. The error says that a table was deleted since the first phase.
+func (s *Server) finish(t *transaction, changes []change, use *tokenUse) (used []consumed, position int64, err error) {
 	lockAll(t.tables)
 	defer unlockAll(t.tables)
+	for _, w := range t.writes {
+		delete(w.table.open, w.key)
+	}
+	for _, table := range t.tables {
+		if table.deleted {
+			return nil, 0, errNoTable
+		}
+	}
 	each := s.commit(changes, use)
 	used = make([]consumed, len(t.tables))
 	for i, w := range t.writes {
-		delete(w.table.open, w.key)
 		at := slices.Index(t.tables, w.table)
 		used[at].table = w.table.name
 		used[at].add(each[i].times(2))
@@ -225,7 +235,7 @@ func (s *Server) finish(t *transaction, changes []change, use *tokenUse) (used [
 	for _, u := range used {
 		s.stats.wrote(u.total())
 	}
-	return used, position
+	return used, position, nil
 }
 
 func lockAll(tables []*table) {

@@ -83,6 +83,24 @@ func TestOpenTransaction(t *testing.T) {
 	})
 }
 
+// A table that is deleted under an open transaction takes it with it, and the
+// log can be read again.
+func TestTableDeletedUnderTransaction(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, Options{Dir: dir, TransactionTime: time.Second})
+		createTable(t, s, "tab", "")
+		createTable(t, s, "other", "")
+		first := later(s, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"tab","Item":{"pk":{"S":"a"}}}},{"Put":{"TableName":"other","Item":{"pk":{"S":"a"}}}}]}`)
+		time.Sleep(time.Second / 2)
+		mustCall(t, s, "DeleteTable", `{"TableName":"tab"}`)
+		equal(t, "transaction", errorText(t, []byte(first())), "ResourceNotFoundException: Requested resource not found")
+		equal(t, "the other table", getItem(t, s, "other", "a"), "")
+		put(t, s, "other", "a", "")
+	})
+	equal(t, "after the restart", getItem(t, open(t, Options{Dir: dir}), "other", "a"), `{"pk":{"S":"a"}}`)
+}
+
 // TestNoLostTransactions lets transactions fight over two items: those that
 // were answered with success happened, exactly once.
 func TestNoLostTransactions(t *testing.T) {

@@ -91,7 +91,9 @@ func TestExpiryWaitsForTransaction(t *testing.T) {
 	if got := getItem(t, s, "tab", "a"); !strings.Contains(got, `"n":{"N":"1"}`) {
 		t.Errorf("while the transaction is open: %s", got)
 	}
-	s.finish(tx, changes, nil)
+	if _, _, err := s.finish(tx, changes, nil); err != nil {
+		t.Fatal(err)
+	}
 	if got := getItem(t, s, "tab", "a"); got == "" || strings.Contains(got, `"n"`) {
 		t.Errorf("after the transaction: %s", got)
 	}

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -23,35 +24,50 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	addr := flag.String("addr", "127.0.0.1:8000", "loopback `address` to listen on; port 0 is any free one")
-	dir := flag.String("data", "", "keep the data in this `directory`; empty: in memory")
-	flag.Parse()
-	if err := run(ctx, *addr, *dir, flag.Args()); err != nil {
+	if err := run(ctx, os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-// run serves until the context ends.
-func run(ctx context.Context, addr, dir string, rest []string) error {
-	if len(rest) > 0 {
-		return fmt.Errorf("dynamofake: unexpected argument %q: use -addr and -data", rest[0])
+// run reads the arguments and serves until the context ends.
+func run(ctx context.Context, out io.Writer, args []string) error {
+	flags := flag.NewFlagSet("dynamofake", flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	addr := flags.String("addr", "127.0.0.1:8000", "loopback `address` to listen on; port 0 is any free one")
+	dir := flags.String("data", "", "keep the data in this `directory`; without it, in memory")
+	switch err := flags.Parse(args); {
+	case errors.Is(err, flag.ErrHelp):
+		flags.SetOutput(out)
+		flags.Usage()
+		return nil
+	case err != nil:
+		return fmt.Errorf("dynamofake: %w; -h shows the flags", err)
+	case flags.NArg() > 0:
+		return fmt.Errorf("dynamofake: unexpected argument %q; -h shows the flags", flags.Arg(0))
 	}
-	if err := checkLoopback(addr); err != nil {
+	if err := checkLoopback(*addr); err != nil {
 		return err
 	}
+	return serve(ctx, out, *addr, *dir)
+}
+
+// serve serves until the context ends. It writes its URL to out when it is
+// ready.
+func serve(ctx context.Context, out io.Writer, addr, dir string) error {
 	db, err := dynamofake.Open(dynamofake.Options{Dir: dir})
 	if err != nil {
 		return err
 	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
-		return errors.Join(fmt.Errorf("dynamofake: %w", err), db.Close())
+		_ = db.Close() // the first error is the one to tell
+		return fmt.Errorf("dynamofake: %w", err)
 	}
 	server := &http.Server{Handler: db, ReadHeaderTimeout: 10 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	fmt.Printf("dynamofake: http://%s\n", listener.Addr())
+	fmt.Fprintf(out, "dynamofake: http://%s\n", listener.Addr())
 	select {
 	case err = <-served:
 	case <-ctx.Done():

@@ -1,0 +1,121 @@
+package dynamofake
+
+func (s *Server) batchGetItem(r *request, out *writer) error {
+	if err := r.checkBatch(maxBatchGet); err != nil {
+		return err
+	}
+	parts, err := s.prepareBatchGet(r)
+	if err != nil {
+		return err
+	}
+	var answers, rest, used writer
+	answers.open('{')
+	rest.open('{')
+	used.open('[')
+	left := maxBatchBytes
+	for _, p := range parts {
+		if err := s.getPart(p, r, &answers, &rest, &used, &left); err != nil {
+			return err
+		}
+	}
+	answers.close('}')
+	rest.close('}')
+	used.close(']')
+	out.open('{')
+	out.raw("Responses", answers)
+	out.raw("UnprocessedKeys", rest)
+	if r.wantsCapacity() {
+		out.raw("ConsumedCapacity", used)
+	}
+	out.close('}')
+	return nil
+}
+
+// prepareBatchGet checks all reads of a batch.
+func (s *Server) prepareBatchGet(r *request) ([]batchPart, error) {
+	if r.complaint != nil {
+		return nil, r.complaint
+	}
+	var parts []batchPart
+	total := 0
+	for i := range r.batch {
+		b := &r.batch[i]
+		p := batchPart{table: b.name, request: b}
+		seen := map[string]bool{}
+		for _, key := range b.keys {
+			one := b.get
+			one.table, one.key = &b.name, key
+			g, err := s.prepareGet(&one)
+			if err != nil {
+				return nil, err
+			}
+			if seen[g.key] {
+				return nil, invalid("Provided list of item keys contains duplicates")
+			}
+			seen[g.key] = true
+			p.gets = append(p.gets, g)
+		}
+		total += len(p.gets)
+		parts = append(parts, p)
+	}
+	if total > maxBatchGet {
+		return nil, invalid("Too many items requested for the BatchGetItem call")
+	}
+	return parts, nil
+}
+
+// getPart reads the items of one table, as long as there is room for them in
+// the answer; the rest is for the caller to ask again.
+func (s *Server) getPart(p batchPart, r *request, answers, rest, used *writer, left *int) error {
+	cost := consumed{table: p.table}
+	answers.field(p.table)
+	answers.open('[')
+	var unread []item
+	for i, g := range p.gets {
+		found, err := s.read(g.table, func() *record { return g.table.find(g.key) })
+		if err != nil {
+			return err
+		}
+		if *left -= found.bytes(); *left < 0 {
+			unread = append(unread, p.request.keys[i])
+			continue
+		}
+		cost.units += readUnits(found.bytes(), p.request.get.consistent)
+		if found != nil {
+			answers.item(g.project(found))
+		}
+	}
+	answers.close(']')
+	if unread != nil {
+		rest.field(p.table)
+		rest.unreadKeys(&p.request.get, unread)
+	}
+	s.stats.read(cost.units)
+	used.capacity(cost, r.returnCapacity, noSplit)
+	return nil
+}
+
+// unreadKeys writes what has to be asked again.
+func (w *writer) unreadKeys(get *request, keys []item) {
+	w.open('{')
+	w.field("Keys")
+	w.open('[')
+	for _, key := range keys {
+		w.item(key)
+	}
+	w.close(']')
+	if get.projection != nil {
+		w.member("ProjectionExpression", *get.projection)
+	}
+	if get.hasNames {
+		w.field("ExpressionAttributeNames")
+		w.open('{')
+		for _, n := range get.names {
+			w.member(n.placeholder, n.name)
+		}
+		w.close('}')
+	}
+	w.field("ConsistentRead")
+	w.bool(get.consistent)
+	w.close('}')
+}
