@@ -13,8 +13,8 @@ import (
 //
 // Include and Exclude hold JSON Pointers (RFC 6901), such as "/order/requestedAt". Behind a pointer to an array, "*"
 // stands for every element: "/items/*/note". Pointers concern JSON bodies only; a body that is compared byte for byte
-// counts whole. So does a value that is no object or array where a pointer leads through it. How many elements an array
-// has counts, even if some are left out.
+// counts whole. So does a value that is no object or array where a pointer leads through it. Of an array that a pointer
+// leads into, the number of elements counts too, even if all of them are left out.
 type Selection struct {
 	// Version is stored with every fingerprint. Give the selection a new one whenever another field changes, and keep
 	// the old selection among the former ones as long as its records live: a stored fingerprint is compared by the
