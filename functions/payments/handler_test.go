@@ -41,7 +41,7 @@ func newFunction(t *testing.T) *function {
 	f.createTable("payments", "pk", "tenant_reference", "created_at")
 	f.db.Reset()
 	cfg := newSecretsManager(t, testSecret).cfg
-	s := settings{idempotencyTable: "records", paymentsTable: "payments", providerURL: f.psp.url, secretARN: testSecretARN}
+	s := settings{idempotencyTable: "records", paymentsTable: "payments", providerURL: f.psp.url, secretARN: testSecretARN, metrics: "firstwriter/test"}
 	var err error
 	if f.handle, err = newHandler(s, cfg, f.client, slog.New(slog.NewJSONHandler(f.log, nil))); err != nil {
 		t.Fatal(err)

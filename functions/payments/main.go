@@ -17,6 +17,7 @@ import (
 	"firstwriter/idempotency"
 	"firstwriter/idempotency/apigateway"
 	"firstwriter/idempotency/dynamostore"
+	"firstwriter/idempotency/emf"
 )
 
 func main() {
@@ -41,6 +42,7 @@ func newHandler(s settings, cfg aws.Config, db *dynamodb.Client, log *slog.Logge
 		Validate:  validate,
 		MaxBody:   maxBody,
 		Logger:    log,
+		Observe:   emf.New(os.Stdout, s.metrics).Observe,
 	})
 	if err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ type settings struct {
 	paymentsTable    string
 	providerURL      string // without a trailing slash
 	secretARN        string
+	metrics          string // CloudWatch namespace
 	runtimeAPI       string // host and port
 }
 
@@ -23,6 +24,7 @@ func settingsFrom(getenv func(string) string) (settings, error) {
 		paymentsTable:    getenv("PAYMENTS_TABLE"),
 		providerURL:      strings.TrimRight(getenv("PROVIDER_URL"), "/"),
 		secretARN:        getenv("PROVIDER_SECRET_ARN"),
+		metrics:          getenv("METRICS_NAMESPACE"),
 		runtimeAPI:       getenv("AWS_LAMBDA_RUNTIME_API"),
 	}
 	var wrong []string
@@ -35,6 +37,7 @@ func settingsFrom(getenv func(string) string) (settings, error) {
 	rule(s.paymentsTable != "", "PAYMENTS_TABLE to the table of the payments")
 	rule(isProviderURL(s.providerURL), "PROVIDER_URL to the provider's base URL, https://host/path (http only for this machine)")
 	rule(strings.HasPrefix(s.secretARN, "arn:"), "PROVIDER_SECRET_ARN to the ARN of the secret with the provider's key")
+	rule(s.metrics != "", "METRICS_NAMESPACE to the CloudWatch namespace of its metrics")
 	rule(getenv("AWS_REGION") != "", "AWS_REGION to the Region of the tables")
 	rule(s.runtimeAPI != "", "AWS_LAMBDA_RUNTIME_API, as Lambda does (on this machine: make run)")
 	if len(wrong) > 0 {

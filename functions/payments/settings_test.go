@@ -11,11 +11,11 @@ import (
 var goodEnv = map[string]string{
 	"IDEMPOTENCY_TABLE": "records", "PAYMENTS_TABLE": "payments", "PROVIDER_URL": "https://psp.example/v1/",
 	"PROVIDER_SECRET_ARN": testSecretARN, "AWS_REGION": "eu-central-1",
-	"AWS_LAMBDA_RUNTIME_API": "127.0.0.1:9001",
+	"AWS_LAMBDA_RUNTIME_API": "127.0.0.1:9001", "METRICS_NAMESPACE": "firstwriter/test",
 }
 
 func TestSettings(t *testing.T) {
-	want := settings{"records", "payments", "https://psp.example/v1", testSecretARN, "127.0.0.1:9001"}
+	want := settings{"records", "payments", "https://psp.example/v1", testSecretARN, "firstwriter/test", "127.0.0.1:9001"}
 	got, err := settingsFrom(func(name string) string { return goodEnv[name] })
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v", got, err)

@@ -196,6 +196,7 @@ func TestProjectTemplate(t *testing.T) {
 	want := map[string]string{
 		"IDEMPOTENCY_TABLE": "sandbox-IdempotencyTable", "PAYMENTS_TABLE": "sandbox-PaymentsTable",
 		"PROVIDER_URL": "http://127.0.0.1:9", "PROVIDER_SECRET_ARN": arn,
+		"METRICS_NAMESPACE": "firstwriter/sandbox",
 	}
 	if diff := cmp.Diff(want, f.env); diff != "" || f.id != "PaymentsFunction" || f.timeout != 28*time.Second || !f.jsonLogs {
 		t.Errorf("%+v %s", f, diff)
