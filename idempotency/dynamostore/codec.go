@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -60,7 +61,7 @@ func decode(it item) *idempotency.Record {
 	}
 	d := decoder{item: it}
 	r := &idempotency.Record{ID: d.str("id"), Version: int(d.num("v"))}
-	if d.err != nil || r.Version != idempotency.SchemaVersion {
+	if d.err != nil || !slices.Contains(idempotency.ReadableVersions(), r.Version) {
 		r.Fault = d.err
 		return r
 	}

@@ -3,6 +3,7 @@ package dynamostore
 import (
 	"maps"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -22,16 +23,26 @@ type expression struct {
 
 // claimable: no record, or a finished one that has expired and that this code can read. A processing record is never
 // replaced: its steps and fencing number must survive, and a live lease counts whatever its expiry says.
-const claimable = "attribute_not_exists(id) OR (expires_at <= :before AND #status IN (:completed, :released) AND v IN (:v))"
+var claimable = "attribute_not_exists(id) OR (expires_at <= :before AND #status IN (:completed, :released) AND v IN (" +
+	strings.Join(versionNames(), ", ") + "))"
 
 var claimNames = map[string]string{"#status": "status"}
 
-func claimValues(c idempotency.Claim) item {
-	return item{
-		":before":    num(c.Now.Add(-c.Skew).Unix()),
-		":completed": str(string(idempotency.Completed)), ":released": str(string(idempotency.Released)),
-		":v": num(idempotency.SchemaVersion),
+// versionNames are the placeholders of the schema versions that this code reads.
+func versionNames() (names []string) {
+	for _, v := range idempotency.ReadableVersions() {
+		names = append(names, ":v"+strconv.Itoa(v))
 	}
+	return names
+}
+
+func claimValues(c idempotency.Claim) item {
+	values := item{":before": num(c.Now.Add(-c.Skew).Unix()),
+		":completed": str(string(idempotency.Completed)), ":released": str(string(idempotency.Released))}
+	for i, name := range versionNames() {
+		values[name] = num(idempotency.ReadableVersions()[i])
+	}
+	return values
 }
 
 // mine: this attempt still holds the claim.
