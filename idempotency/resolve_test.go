@@ -1,0 +1,147 @@
+package idempotency
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var paid = &Response{Status: 201, Header: http.Header{"Content-Type": {"text/plain"}, "Date": {"today"}}, Body: []byte("paid")}
+
+func TestNewResolution(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_999)
+	orphan := func(change func(*Record)) *Record {
+		r := &Record{ID: "id", Version: SchemaVersion, Status: Processing, Owner: "A", Epoch: 7, LeaseUntil: now}
+		change(r)
+		return r
+	}
+	for name, tt := range map[string]struct {
+		seen     *Record
+		response *Response
+		want     string // in the error; "": none
+		is       error
+	}{
+		"lease over":           {orphan(func(*Record) {}), paid, "", nil},
+		"orphaned at once":     {orphan(func(r *Record) { r.LeaseUntil = Orphaned() }), nil, "", nil},
+		"lease live":           {orphan(func(r *Record) { r.LeaseUntil = now.Add(time.Millisecond) }), paid, "may go on until", ErrNotOrphan},
+		"no record":            {nil, paid, "there is no record", ErrNotOrphan},
+		"completed":            {orphan(func(r *Record) { r.Status = Completed }), nil, "it is completed", ErrNotOrphan},
+		"released":             {orphan(func(r *Record) { r.Status = Released }), nil, "it is released", ErrNotOrphan},
+		"unknown version, F33": {orphan(func(r *Record) { r.Version = 99 }), nil, "schema version is 99", ErrNotOrphan},
+		"damaged, F34":         {orphan(func(r *Record) { r.Fault = errors.New("owner is missing") }), nil, "owner is missing", ErrNotOrphan},
+		"interim status":       {orphan(func(*Record) {}), &Response{Status: 100}, "not 100", errNoFinalStatus},
+		"no status":            {orphan(func(*Record) {}), &Response{}, "not 0", errNoFinalStatus},
+		"split header, F47":    {orphan(func(*Record) {}), &Response{Status: 200, Header: http.Header{"X": {"a\r\nb"}}}, "CR or LF", nil},
+	} {
+		_, err := NewResolution(tt.seen, tt.response, now, time.Hour)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) || tt.is != nil && !errors.Is(err, tt.is) {
+			t.Errorf("%s: %v, want %q", name, err, tt.want)
+		}
+	}
+	w, err := NewResolution(orphan(func(*Record) {}), paid, now, time.Hour)
+	if err != nil || w.Response.Header.Get("Date") != "" || w.Response.Header.Get("Content-Type") != "text/plain" {
+		t.Errorf("recorded headers %v, %v", w.Response.Header, err)
+	}
+	if w.ExpiresAt.Nanosecond() != 0 || w.ExpiresAt.Before(now.Add(time.Hour)) || w.Owner == "A" {
+		t.Errorf("expires %v, owner %q", w.ExpiresAt, w.Owner)
+	}
+}
+
+// TestResolutionFences: any change since the record was seen refuses the resolution.
+func TestResolutionFences(t *testing.T) {
+	at := time.UnixMilli(1_800_000_000_000)
+	seen := Record{ID: "id", Version: SchemaVersion, Status: Processing, Owner: "A", Epoch: 7, LeaseUntil: at, Fingerprint: Fingerprint("print")}
+	for name, change := range map[string]func(*Record){
+		"taken over": func(r *Record) { r.Owner = "B" }, "token came back, F98": func(r *Record) { r.Epoch++ },
+		"renewed": func(r *Record) { r.LeaseUntil = at.Add(time.Minute) }, "orphaned since": func(r *Record) { r.LeaseUntil = Orphaned() },
+		"completed": func(r *Record) { r.Status = Completed }, "released": func(r *Record) { r.Status = Released },
+	} {
+		old := seen
+		change(&old)
+		for _, response := range []*Response{nil, paid} {
+			w := Resolution{Seen: &seen, Owner: "operator", Response: response, At: at, ExpiresAt: at.Add(time.Hour)}
+			if r, ok := w.Apply(&old); ok || r != &old {
+				t.Errorf("%s: applied with response %v", name, response != nil)
+			}
+		}
+	}
+	early := Resolution{Seen: &seen, Owner: "operator", At: at.Add(-time.Millisecond)}
+	if _, ok := early.Apply(&seen); ok {
+		t.Error("applied while the lease is live")
+	}
+	done, ok := Resolution{Seen: &seen, Owner: "operator", Response: paid, At: at, ExpiresAt: at.Add(time.Hour)}.Apply(&seen)
+	if !ok || done.Status != Completed || done.Owner != "operator" || done.Epoch != 7 || !done.LeaseUntil.IsZero() || string(done.Fingerprint) != "print" {
+		t.Errorf("resolved to %+v", done)
+	}
+	if _, ok := (Completion{Held: &seen, Response: paid}).Apply(done); ok {
+		t.Error("the old owner completes after the resolution")
+	}
+}
+
+// TestResolveUnderRefuse: an orphan is answered outcome-unknown until an operator settles it, either way.
+func TestResolveUnderRefuse(t *testing.T) {
+	for name, response := range map[string]*Response{"recorded": paid, "released": nil} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				memory := &Memory{}
+				x := newTrial(t, func(c *Config) { c.Store, c.Orphans = memory, Refuse })
+				failing := func(context.Context) (*Response, error) { return nil, errors.New("no idea what happened") }
+				x.want("first run", x.guard.Serve(t.Context(), post("k", "{}"), failing), 500, "handler-failed")
+				x.want("before", x.serve(post("k", "{}")), 409, "outcome-unknown")
+
+				seen, err := memory.Get(t.Context(), RecordID("", nil, "acme", "k"))
+				if err != nil || seen == nil {
+					t.Fatalf("the operator's id leads to %v, %v", seen, err)
+				}
+				w, err := NewResolution(seen, response, time.Now(), DefaultRetention)
+				if err := errors.Join(err, memory.Resolve(t.Context(), w)); err != nil {
+					t.Fatal(err)
+				}
+				var refused *RefusedError
+				if err := memory.Resolve(t.Context(), w); !errors.As(err, &refused) || !w.Landed(refused.Record) {
+					t.Errorf("sent twice: %v", err)
+				}
+				r := x.serve(post("k", "{}"))
+				if replayed := r.Header.Get(ReplayHeader) == "true"; r.Status != 201 || replayed != (response != nil) {
+					t.Errorf("after: %d, replayed %v", r.Status, replayed)
+				}
+				x.want("another request", x.serve(post("k", "[]")), 422, "key-reused")
+			})
+		})
+	}
+}
+
+// TestOneWayToComputeIDs: what an operator computes is what the guard and Do use: F76.
+func TestOneWayToComputeIDs(t *testing.T) {
+	secret := []byte("sixteen bytes, at least")
+	var used string
+	g, err := New(Config{Store: &Memory{}, Scope: JWTClaim("tenant"), Namespace: "shop", Secret: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Serve(t.Context(), post(`"quoted key"`, "{}"), func(ctx context.Context) (*Response, error) {
+		used = AttemptFrom(ctx).ID()
+		return paid, nil
+	})
+	if got := RecordID("shop", secret, "acme", "quoted key"); got != used {
+		t.Errorf("id %s, the guard's is %s", got, used)
+	}
+	if _, err := Do(t.Context(), g, Op{Name: "n", Scope: "acme", Key: "any, text"}, func(ctx context.Context) (int, error) {
+		used = AttemptFrom(ctx).ID()
+		return 0, nil
+	}); err != nil || used != RecordID("shop", secret, "acme", "any, text") {
+		t.Errorf("Do uses the id %s, %v", used, err)
+	}
+	ids := map[string]bool{used: true}
+	for _, other := range []string{RecordID("", secret, "acme", "any, text"), RecordID("shop", nil, "acme", "any, text"),
+		RecordID("shop", secret, "acm", "eany, text"), RecordID("shopa", secret, "cme", "any, text")} {
+		if ids[other] {
+			t.Errorf("%s is the id of two keys", other)
+		}
+		ids[other] = true
+	}
+}
