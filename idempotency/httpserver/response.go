@@ -1,0 +1,95 @@
+package httpserver
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"firstwriter/idempotency"
+)
+
+// standIn is what the guard has got for a response that is too large to be recorded.
+type standIn struct {
+	real, given *idempotency.Response // real without its body
+}
+
+// result is the handler's response, for the guard, after it has returned. attempt is nil where it ran unguarded.
+func (c *capture) result(attempt *idempotency.Attempt) (*idempotency.Response, error) {
+	c.WriteHeader(http.StatusOK) // unless there is a status already
+	if c.failed != nil {
+		return nil, c.failed
+	}
+	if announced := c.sent.Get("Content-Length"); announced != "" && bodyAllowed(c.status) && announced != strconv.FormatInt(c.body.size, 10) {
+		return nil, fmt.Errorf("httpserver: the handler announced a body of %q bytes and wrote %d", announced, c.body.size)
+	}
+	r := &idempotency.Response{Status: c.status, Header: c.own()}
+	if c.body.tail == nil {
+		r.Body = c.body.head.Bytes()
+		return r, nil
+	}
+	c.large = &standIn{real: r, given: r}
+	if attempt != nil {
+		c.large.given = attempt.Unstored(r)
+	}
+	return c.large.given, nil
+}
+
+// own are the headers that the handler has set: neither those of middlewares in front that it left alone, nor what
+// belongs to the connection.
+func (c *capture) own() http.Header {
+	own := make(http.Header, len(c.sent))
+	for name, values := range c.sent {
+		before, set := c.outer[name]
+		switch {
+		case set && slices.Equal(values, before):
+		case name == "Content-Length", name == "Trailer", name == "Transfer-Encoding", strings.HasPrefix(name, http.TrailerPrefix):
+		default:
+			own[name] = values
+		}
+	}
+	if _, typed := c.sent["Content-Type"]; !typed && c.body.size > 0 && c.sent.Get("Content-Encoding") == "" {
+		own.Set("Content-Type", http.DetectContentType(c.body.head.Bytes())) // as net/http would
+	}
+	return own
+}
+
+// stoodInFor reports whether an answer is what the guard got for a response of this handler that is too large to be
+// recorded. Where it comes from the record it is a copy, which is marked if another run has made it.
+func (c *capture) stoodInFor(answer *idempotency.Response) bool {
+	if c.large == nil {
+		return false
+	}
+	given := c.large.given
+	return answer == given || answer.Status == given.Status && bytes.Equal(answer.Body, given.Body) &&
+		answer.Header.Get(idempotency.ReplayHeader) == ""
+}
+
+// send writes the handler's own large response.
+func (c *capture) send(w http.ResponseWriter) {
+	c.large.real.Header.Del(idempotency.ReplayHeader)
+	sendHeader(w, c.large.real, c.body.size)
+	_ = c.body.copyTo(w) // fails if the client has gone; the outcome is recorded
+}
+
+// send writes an answer.
+func send(w http.ResponseWriter, answer *idempotency.Response) {
+	sendHeader(w, answer, int64(len(answer.Body)))
+	_, _ = w.Write(answer.Body) // fails if the client has gone; the outcome is recorded
+}
+
+func sendHeader(w http.ResponseWriter, r *idempotency.Response, size int64) {
+	h := w.Header()
+	for name, values := range r.Header {
+		h[name] = values
+	}
+	if _, typed := h["Content-Type"]; !typed {
+		h["Content-Type"] = nil // the handler wanted none: net/http is not to guess one
+	}
+	if bodyAllowed(r.Status) {
+		h.Set("Content-Length", strconv.FormatInt(size, 10))
+	}
+	w.WriteHeader(r.Status)
+}
