@@ -1,0 +1,112 @@
+// Package chaos plays a bad day against the payments API, with real processes: clients that retry until they have a
+// final answer, and an agitator that kills, freezes and starves what serves them. In the end every operation must be
+// answered, and charged and recorded exactly once.
+//
+//	go test ./integration/chaos -count=1 -timeout 0 -v -args -operations 10000
+//
+// Plans and disturbances come from a seed, which is printed and can be given with -seed. The machine's scheduling is
+// not seeded: the same seed makes the same kind of trouble, not the same run.
+package chaos
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+var (
+	operations = flag.Int("operations", 200, "how many payments are made")
+	clients    = flag.Int("clients", 24, "how many payments are made at the same time")
+	seed       = flag.Uint64("seed", 0, "seed of plans and disturbances; 0 is a new one")
+)
+
+const (
+	functionTimeout = 3 * time.Second
+	progressEvery   = 5 * time.Second
+	restartEvery    = 80 // finished operations
+)
+
+// TestChaos covers crashes at every point of a request, with a fresh process after each: before the claim (F02), after
+// it (F03), in and after the effect (F07, F08); lost acknowledgements of claim and completion (F04, F09, F63); late
+// writes of dead and fenced processes (F11, F12); freezes (F16); throttling (F58).
+func TestChaos(t *testing.T) {
+	if testing.Short() {
+		*operations = min(*operations, 40)
+	}
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	out := t.Output()
+	fmt.Fprintf(out, "chaos: %d operations, seed %d\n", *operations, *seed)
+	h := newHost(t)
+	if err := h.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	y := newTally()
+	results := disturbed(t, h, y, out)
+	if err := h.calmDown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	y.restarts++ // what is checked must have been kept
+	found, err := h.audit(t.Context(), results, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y.print(out, len(results), h.log)
+	report(t, append(found, y.unexplained(h.log)...))
+}
+
+// disturbed runs all operations while the agitator is at work.
+func disturbed(t *testing.T, h *host, y *tally, out io.Writer) []*result {
+	ctx, stop := context.WithCancel(t.Context())
+	var aside sync.WaitGroup
+	a := &agitator{host: h, tally: y, rng: rand.New(rand.NewPCG(*seed, 1))}
+	aside.Go(func() { a.run(ctx) })
+	aside.Go(func() { y.progress(ctx, out, *operations) })
+	defer aside.Wait()
+	defer stop()
+	return makeAll(t.Context(), h, y, plan(rand.New(rand.NewPCG(*seed, 2)), *operations))
+}
+
+// makeAll makes the payments, some at a time.
+func makeAll(ctx context.Context, h *host, y *tally, ops []operation) []*result {
+	results := make([]*result, len(ops))
+	next := make(chan int)
+	var wg sync.WaitGroup
+	for range *clients {
+		wg.Go(func() {
+			c := &customer{host: h, tally: y, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+			defer c.http.CloseIdleConnections()
+			for i := range next {
+				results[i] = c.pay(ctx, ops[i])
+				y.finish()
+			}
+		})
+	}
+	for i := range ops {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	return results
+}
+
+func report(t *testing.T, found []string) {
+	t.Helper()
+	for i, what := range found {
+		if i == 20 {
+			t.Errorf("and %d more", len(found)-i)
+			break
+		}
+		t.Error(what)
+	}
+	if len(found) > 0 {
+		t.Logf("repeat with -args -operations %d -seed %d; the sandbox's log is kept with -artifacts", *operations, *seed)
+	}
+}
