@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test integration lint validate bench bench-overhead bench-start bench-sandbox clean
+.PHONY: help run demo build test integration fuzz lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -34,6 +34,14 @@ test: ## all tests, with the race detector where there is a C compiler
 
 integration: ## the end-to-end tests alone
 	go test $(RACE) -count=1 ./integration/...
+
+FUZZTIME := 60s
+fuzz: ## every fuzz test for FUZZTIME (60s) each
+	@grep -rl '^func Fuzz' --include='*_test.go' . | while read -r file; do \
+		for name in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9]*\).*/\1/p' $$file); do \
+			echo "== $$name in $$(dirname $$file)"; \
+			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$(dirname $$file) || exit 1; \
+		done; done
 
 lint: ## gofmt, go vet, staticcheck
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on:" $$unformatted; exit 1; }
