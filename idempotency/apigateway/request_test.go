@@ -81,7 +81,8 @@ func TestRequests(t *testing.T) {
 			r.RawQuery, r.Body, r.Caller = "source=web+shop&tag=a&tag=b", binary, cognito
 		}},
 		{"function-url-post.json", url, func(r *idempotency.Request) {
-			r.Route, r.Caller = "POST", iamCaller("arn:aws:iam::123456789012:user/alice", "")
+			r.Route, r.Caller = "POST", iamCaller("arn:aws:iam::111122223333:user/alice", "")
+			r.Caller.IAM.AccountID = "111122223333" // the caller's, not the function's
 		}},
 		{"function-url-anonymous-post.json", url, func(r *idempotency.Request) {
 			r.Route, r.RawQuery, r.Body = "POST", "tag=a&tag=b%20c", []byte("amount=1299&currency=EUR")
@@ -130,6 +131,17 @@ func TestHeaders(t *testing.T) {
 	cookies := fromFormat2(events.APIGatewayV2HTTPRequest{Cookies: []string{"a=1", "b=2"}}).Header
 	if diff := cmp.Diff(http.Header{"Cookie": {"a=1; b=2"}}, cookies); diff != "" {
 		t.Errorf("cookies of format 2.0: %s", diff)
+	}
+}
+
+func TestQueries(t *testing.T) {
+	single := map[string]string{"z": "1", "a": "last", "e": "%2F", "d": "", "c": "1+1", "b": "%zz"}
+	multi := map[string][]string{"a": {"first", "last"}}
+	if got := asSent(parameters(single, multi)); got != "a=first&a=last&b=%zz&c=1+1&d=&e=%2F&z=1" {
+		t.Errorf("%s", got)
+	}
+	if got := asSent(parameters(nil, nil)); got != "" {
+		t.Errorf("of null maps: %s", got)
 	}
 }
 

@@ -38,6 +38,10 @@ var handlers = []struct {
 			panic(err)
 		}
 	}},
+	{"not modified, the length that it would have", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "5")
+		w.WriteHeader(http.StatusNotModified)
+	}},
 	{"binary, its type guessed", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("\x89PNG\x0D\x0A\x1A\x0A\x00\xff")) }},
 	{"no type wanted", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Content-Type"] = nil
@@ -91,6 +95,25 @@ func TestReplies(t *testing.T) {
 }
 
 var compareReplies = cmp.AllowUnexported(reply{})
+
+// TestSend: an answer leaves with its length, where it can have a body, and without a type that nobody has given.
+func TestSend(t *testing.T) {
+	for _, c := range []struct {
+		answer idempotency.Response
+		want   http.Header
+	}{
+		{idempotency.Response{Status: 200, Body: []byte("<html>")}, http.Header{"Content-Type": nil, "Content-Length": {"6"}}},
+		{idempotency.Response{Status: 200, Header: http.Header{"Content-Type": {"text/html"}}}, http.Header{"Content-Type": {"text/html"}, "Content-Length": {"0"}}},
+		{idempotency.Response{Status: 204}, http.Header{"Content-Type": nil}},
+		{idempotency.Response{Status: 304}, http.Header{"Content-Type": nil}},
+	} {
+		w := httptest.NewRecorder()
+		send(w, &c.answer)
+		if diff := cmp.Diff(c.want, w.Header()); diff != "" || w.Code != c.answer.Status || w.Body.String() != string(c.answer.Body) {
+			t.Errorf("%+v: %d %s %s", c.answer, w.Code, w.Body, diff)
+		}
+	}
+}
 
 // TestOnce: of many copies at once, one runs (F01, F74).
 func TestOnce(t *testing.T) {
@@ -168,14 +191,22 @@ func TestNoConnection(t *testing.T) {
 
 // TestInformational: nothing leaves before the outcome is recorded, and trailers do not leave at all.
 func TestInformational(t *testing.T) {
-	s := serve(t, newGuard(t, nil), Options{}, func(w http.ResponseWriter, r *http.Request) {
+	h := Middleware(newGuard(t, nil), Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Trailer", "X-Sum")
 		w.Header().Set(http.TrailerPrefix+"X-Other", "1")
 		w.WriteHeader(http.StatusEarlyHints)
 		w.WriteHeader(http.StatusCreated)
 		io.WriteString(w, "x")
 		w.Header().Set("X-Sum", "1")
-	})
+	}))
+	w := httptest.NewRecorder()
+	r := httptest.NewRequest("POST", "/payments", nil)
+	r.Header.Set("Idempotency-Key", "k0")
+	h.ServeHTTP(w, r)
+	if diff := cmp.Diff(http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "Content-Length": {"1"}}, w.Header()); diff != "" || w.Code != 201 {
+		t.Errorf("written: %d %s", w.Code, diff)
+	}
+	s := start(t, h)
 	for range 2 {
 		r := post(t, s, "/payments", "k1", `{}`)
 		r.header.Del("Idempotent-Replayed")
