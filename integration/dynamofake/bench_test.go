@@ -48,6 +48,7 @@ func putBody(i int) string {
 func benchCalls(b *testing.B, s *Server, op string, body func(int) string) {
 	b.Helper()
 	var n atomic.Int64
+	b.SetParallelism(16)
 	b.ReportAllocs()
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {

@@ -95,7 +95,10 @@ func (s *stream) from(number uint64, limit int, now time.Time) (out []streamReco
 	if number < first {
 		return nil, true
 	}
-	at := min(int(number-first), len(s.records))
+	at := len(s.records)
+	if number < s.next {
+		at = int(number - first)
+	}
 	end, bytes := at, 0
 	for end < len(s.records) && end-at < limit {
 		bytes += s.records[end].bytes()

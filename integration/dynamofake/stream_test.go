@@ -3,6 +3,7 @@ package dynamofake
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,10 @@ func TestIterators(t *testing.T) {
 	c.Advance(iteratorLife + time.Second)
 	if got := refused(t, s, "GetRecords", fmt.Sprintf(`{"ShardIterator":%q}`, it)); !strings.HasPrefix(got, "ExpiredIteratorException: Iterator expired.") {
 		t.Error(got)
+	}
+	far := iterator{streamARN(t, s, "tab"), math.MaxUint64, c.Now()}
+	if got := records(t, s, far.text(), ""); len(got.Records) != 0 {
+		t.Errorf("%d records behind the end", len(got.Records))
 	}
 	equal(t, "nonsense", refused(t, s, "GetRecords", `{"ShardIterator":"nonsense"}`), "ValidationException: Invalid ShardIterator")
 	arn := streamARN(t, s, "tab")
