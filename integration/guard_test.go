@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
@@ -25,6 +24,8 @@ import (
 )
 
 const orders = "orders"
+
+var quiet = slog.New(slog.DiscardHandler)
 
 // endpoint is a guarded handler on DynamoDB that puts an order together with its response.
 type endpoint struct {
@@ -48,7 +49,7 @@ func newEndpoint(t *testing.T) *endpoint {
 	})
 	e := &endpoint{t: t, server: server, client: client, body: []byte(`{"ok":true}`)}
 	guard, err := idempotency.New(idempotency.Config{Store: dynamostore.New(client, table), Scope: idempotency.SharedScope,
-		Logger:  slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Logger:  quiet,
 		Observe: func(_ context.Context, event idempotency.Event) { e.last.Store(&event) }})
 	if err != nil {
 		t.Fatal(err)
@@ -61,16 +62,19 @@ func newEndpoint(t *testing.T) *endpoint {
 func (e *endpoint) serve(key, order string) *idempotency.Response {
 	ctx, cancel := context.WithTimeout(context.Background(), 28*time.Second)
 	defer cancel()
-	body, _ := json.Marshal(order)
-	req := &idempotency.Request{Method: "POST", Path: "/orders", Route: "POST /orders", Body: body,
-		Header: http.Header{idempotency.KeyHeader: {key}, "Content-Type": {"application/json"}}}
-	return e.guard.Serve(ctx, req, func(ctx context.Context) (*idempotency.Response, error) {
+	return e.guard.Serve(ctx, orderRequest(key, order), func(ctx context.Context) (*idempotency.Response, error) {
 		e.runs++
 		if err := dynamostore.OnRefused(ctx, exists); err != nil {
 			return nil, err
 		}
 		return &idempotency.Response{Status: 201, Header: http.Header{"Location": {"/orders/" + order}}, Body: e.body}, dynamostore.Enlist(ctx, putOrder(order))
 	})
+}
+
+func orderRequest(key, order string) *idempotency.Request {
+	body, _ := json.Marshal(order)
+	return &idempotency.Request{Method: "POST", Path: "/orders", Route: "POST /orders", Body: body,
+		Header: http.Header{idempotency.KeyHeader: {key}, "Content-Type": {"application/json"}}}
 }
 
 func putOrder(order string) types.TransactWriteItem {
