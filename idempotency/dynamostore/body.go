@@ -42,7 +42,7 @@ func prepare(held *idempotency.Record, r *idempotency.Response) body {
 	}
 	b := body{sum: sha256.Sum256(r.Body)}
 	stored := r.Body
-	if packed := compress(r.Body); len(packed) < len(stored)*9/10 {
+	if packed := compress(r.Body); packed != nil && len(packed) < len(stored)*9/10 {
 		stored, b.encoding = packed, "gzip"
 	}
 	for len(stored) > chunkSize {
