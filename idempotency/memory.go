@@ -15,7 +15,10 @@ type Memory struct {
 }
 
 // Claim implements [Store].
-func (m *Memory) Claim(ctx context.Context, w Claim) error { return m.write(ctx, w.Record.ID, w.Apply) }
+func (m *Memory) Claim(ctx context.Context, w Claim) error {
+	w.Record.Fingerprint = slices.Clone(w.Record.Fingerprint)
+	return m.write(ctx, w.Record.ID, w.Apply)
+}
 
 // Takeover implements [Store].
 func (m *Memory) Takeover(ctx context.Context, w Takeover) error {
