@@ -33,16 +33,22 @@ type agitator struct {
 	rng   *rand.Rand
 }
 
-// run makes trouble until ctx ends. Calls fail at times, since the sandbox may be down: the next one will not.
-func (a *agitator) run(ctx context.Context) {
-	for restartAt := restartEvery; ctx.Err() == nil; {
+// run makes trouble until ctx ends, or until the sandbox does not come back. Other calls may fail: the sandbox may just
+// be going down. The last few operations are left alone, since trouble that was meant for many would keep one from ever
+// being answered.
+func (a *agitator) run(ctx context.Context) error {
+	for restartAt := restartEvery; ctx.Err() == nil && *operations-a.tally.done() > *clients/4; {
 		sleep(ctx, a.between(20, 300))
 		if a.tally.done() >= restartAt {
 			restartAt += restartEvery
-			a.restart(ctx)
+			a.tally.act(actRestart, 1)
+			if err := a.host.restart(ctx); err != nil {
+				return err
+			}
 		}
 		a.once(ctx)
 	}
+	return nil
 }
 
 func (a *agitator) once(ctx context.Context) {
@@ -69,15 +75,6 @@ func (a *agitator) once(ctx context.Context) {
 // between is a random time, in milliseconds.
 func (a *agitator) between(low, high int) time.Duration {
 	return time.Duration(low+a.rng.IntN(high-low)) * time.Millisecond
-}
-
-// restart kills the sandbox, with the database, the provider and all functions in it, and starts it on the same data.
-func (a *agitator) restart(ctx context.Context) {
-	a.host.kill()
-	a.tally.act(actRestart, 1)
-	if err := a.host.start(ctx); err != nil && ctx.Err() == nil {
-		panic(fmt.Sprintf("chaos: the sandbox does not start again: %v", err))
-	}
 }
 
 // pick is a random process of a function, 0 where there is none.
@@ -107,11 +104,12 @@ func (a *agitator) killAll(ctx context.Context) bool {
 }
 
 // at waits for a call of the database and strikes while it is under way, or as soon as it has taken effect and nobody has
-// been told: with a delay, it takes effect later, whatever has become of its caller.
+// been told. With a delay it takes effect later, even after the next owner has taken over, whatever has become of its
+// caller.
 func (a *agitator) at(ctx context.Context, name string, strike func() bool) {
 	op, kind := storeCalls[a.rng.IntN(len(storeCalls))], []string{"delay", "delay", "drop-ack"}[a.rng.IntN(3)]
 	before := a.calls(ctx, op)
-	if !a.inject(ctx, op, kind, 1, 1, a.between(200, 1500)) {
+	if !a.inject(ctx, op, kind, 1, 1, a.between(200, 7000)) {
 		return
 	}
 	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); sleep(ctx, 5*time.Millisecond) {

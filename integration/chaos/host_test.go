@@ -35,10 +35,11 @@ type host struct {
 	read sync.WaitGroup // of its output
 }
 
-// newHost builds the sandbox command. Whatever is running at the test's end is killed.
+// newHost builds the sandbox command. Whatever is running at the test's end is killed. The command's path has go-build
+// in it, as under go run: then the sandbox also stops when the test is killed.
 func newHost(t *testing.T) *host {
 	dir := t.TempDir()
-	h := &host{file: filepath.Join(dir, "sandbox"), data: filepath.Join(dir, "data"), temp: filepath.Join(dir, "tmp"),
+	h := &host{file: filepath.Join(dir, "go-build", "sandbox"), data: filepath.Join(dir, "data"), temp: filepath.Join(dir, "tmp"),
 		http: &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}}
 	if err := os.Mkdir(h.temp, 0o700); err != nil {
 		t.Fatal(err)
@@ -121,8 +122,8 @@ func (h *host) url() string {
 	return h.base
 }
 
-// calmDown starts the sandbox once more, undisturbed.
-func (h *host) calmDown(ctx context.Context) error {
+// restart kills the sandbox, with the database, the provider and all functions in it, and starts it on the same data.
+func (h *host) restart(ctx context.Context) error {
 	h.kill()
 	return h.start(ctx)
 }

@@ -15,8 +15,7 @@ import (
 
 // tally counts what happened.
 type tally struct {
-	start    time.Time
-	restarts int // by the agitator, then by the test
+	start time.Time
 
 	mu       sync.Mutex // guards the following
 	finished int
@@ -106,7 +105,7 @@ func (y *tally) print(out io.Writer, operations int, l *logWatch) {
 	row("409s", countPrefix(y.answers, "409"))
 	row("kills", y.kills())
 	rows(row, "  ", y.acts)
-	row("restarts", y.acts[actRestart]+y.restarts)
+	row("restarts", y.acts[actRestart])
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	row("crashes seen", l.crashes)
