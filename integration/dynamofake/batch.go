@@ -20,8 +20,8 @@ type batchPart struct {
 // checkBatch checks what both batches have in common.
 func (r *request) checkBatch(most int) error {
 	var c constraints
-	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
-	c.enum(r.returnMetrics, "returnItemCollectionMetrics", "SIZE", "NONE")
+	c.capacity(r)
+	c.metrics(r)
 	c.present(r.batch != nil, "requestItems")
 	if r.batch != nil && len(r.batch) == 0 {
 		c.add("'{}'", "requestItems", "Member must have length greater than or equal to 1")
@@ -29,16 +29,29 @@ func (r *request) checkBatch(most int) error {
 	for i := range r.batch {
 		b := &r.batch[i]
 		b.name = *bareName(&b.name)
-		if n := len(b.keys) + len(b.writes); n == 0 || n > most {
+		if n := len(b.writes); b.keys == nil && (n == 0 || n > most) {
 			c.add("'{"+b.name+"=[…]}'", "requestItems", fmt.Sprintf(
 				"Map value must satisfy constraint: [Member must have length less than or equal to %d, Member must have length greater than or equal to 1]", most))
 		}
+		c.keys(b, most)
 		if len(b.name) < 3 || len(b.name) > 255 || run(b.name, 0, isNameByte) < len(b.name) {
 			c.add("'{"+b.name+"=[…]}'", "requestItems",
 				"Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]")
 		}
 	}
 	return c.err()
+}
+
+// keys checks the number of keys to get.
+func (c *constraints) keys(b *tableRequest, most int) {
+	at := "requestItems." + b.name + ".member.keys"
+	switch {
+	case b.keys == nil:
+	case len(b.keys) == 0:
+		c.add("'[]'", at, "Member must have length greater than or equal to 1")
+	case len(b.keys) > most:
+		c.add("'[…]'", at, fmt.Sprintf("Member must have length less than or equal to %d", most))
+	}
 }
 
 // raw writes a member that another writer made.

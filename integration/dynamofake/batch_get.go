@@ -1,6 +1,11 @@
 package dynamofake
 
 func (s *Server) batchGetItem(r *request, out *writer) error {
+	for i := range r.batch { // what is no list of keys is none at all
+		if b := &r.batch[i]; b.keys == nil {
+			return invalid("1 validation error detected: Value null at 'requestItems.%s.member.keys' failed to satisfy constraint: Member must not be null", b.name)
+		}
+	}
 	if err := r.checkBatch(maxBatchGet); err != nil {
 		return err
 	}

@@ -75,7 +75,10 @@ func TestBatchesRefused(t *testing.T) {
 		{"BatchWriteItem", `{"RequestItems":{"none":[` + puts(1, true) + `]}}`, "ResourceNotFoundException: Requested resource not found"},
 		{"BatchWriteItem", `{"RequestItems":{"tab":[{}]}}`, "ValidationException: Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"a"}}]}}}`, "ValidationException: Provided list of item keys contains duplicates"},
-		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[]}}}`, fmt.Sprintf(limits, 100)},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[]}}}`, "ValidationException: 1 validation error detected: Value '[]' at 'requestItems.tab.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+		{"BatchGetItem", `{"RequestItems":{"tab":{}}}`, "ValidationException: 1 validation error detected: Value null at 'requestItems.tab.member.keys' failed to satisfy constraint: Member must not be null"},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{}}]}}`, "ValidationException: 1 validation error detected: Value null at 'requestItems.tab.member.1.member.putRequest.item' failed to satisfy constraint: Member must not be null"},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{"Item":{}}}]}}`, "ValidationException: The provided key element does not match the schema"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"x":{"S":"a"}}]}}}`, "ValidationException: The provided key element does not match the schema"},
 	} {
 		equal(t, c.op+" "+c.body[:min(len(c.body), 100)], refused(t, s, c.op, c.body), c.want)

@@ -1,9 +1,15 @@
 package dynamofake
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 func (s *Server) batchWriteItem(r *request, out *writer) error {
 	if err := r.checkBatch(maxBatchWrite); err != nil {
+		return err
+	}
+	if err := r.checkBatchedWrites(); err != nil {
 		return err
 	}
 	parts, err := s.prepareBatchWrite(r)
@@ -30,6 +36,23 @@ func (s *Server) batchWriteItem(r *request, out *writer) error {
 	out.writeAllMetrics(r, all)
 	out.close('}')
 	return nil
+}
+
+// checkBatchedWrites refuses writes without an item or key.
+func (r *request) checkBatchedWrites() error {
+	var c constraints
+	for _, b := range r.batch {
+		for i, a := range b.writes {
+			at := fmt.Sprintf("requestItems.%s.member.%d.member.", b.name, i+1)
+			switch a.op {
+			case "PutRequest":
+				c.present(a.req.item != nil, at+"putRequest.item")
+			case "DeleteRequest":
+				c.present(a.req.key != nil, at+"deleteRequest.key")
+			}
+		}
+	}
+	return c.err()
 }
 
 // prepareBatchWrite checks all writes of a batch.
@@ -66,11 +89,18 @@ func (s *Server) prepareBatchWrite(r *request) ([]batchPart, error) {
 // prepareBatched checks one write of a batch, which has no condition.
 func (s *Server) prepareBatched(table *string, a *action) (*write, error) {
 	one := request{table: table, item: a.req.item, key: a.req.key}
-	switch {
-	case a.op == "PutRequest" && one.item != nil:
-		return s.prepareWrite(opPut, &one)
-	case a.op == "DeleteRequest" && one.key != nil:
+	switch a.op {
+	case "DeleteRequest":
 		return s.prepareWrite(opDelete, &one)
+	case "PutRequest":
+		t, err := s.table(*table)
+		if err != nil {
+			return nil, err
+		}
+		if schema, _ := t.shape(); !schema.holds(one.item) { // unlike in a single put
+			return nil, errKeySchema
+		}
+		return s.prepareWrite(opPut, &one)
 	}
 	return nil, invalid("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
 }

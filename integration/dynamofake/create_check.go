@@ -8,6 +8,9 @@ import (
 
 // check checks the input of CreateTable, in the service's order.
 func (in *createInput) check() error {
+	if err := checkTableName(&in.TableName); err != nil {
+		return err
+	}
 	if err := in.constraints(); err != nil {
 		return err
 	}
@@ -32,30 +35,36 @@ func (in *createInput) check() error {
 func (in *createInput) constraints() error {
 	var c constraints
 	c.present(in.AttributeDefinitions != nil, "attributeDefinitions")
-	c.tableName(&in.TableName)
-	c.enum(in.BillingMode, "billingMode", provisioned, payPerRequest)
-	c.enum(in.TableClass, "tableClass", "STANDARD", "STANDARD_INFREQUENT_ACCESS")
-	c.keySchema(in.KeySchema, "keySchema")
 	for i, a := range in.AttributeDefinitions {
 		at := fmt.Sprintf("attributeDefinitions.%d.member.", i+1)
 		c.present(a.AttributeName != "", at+"attributeName")
 		c.required(a.AttributeType, at+"attributeType", "B", "N", "S")
 	}
+	c.name(in.TableName, "tableName")
+	c.enum(in.BillingMode, "billingMode", provisioned, payPerRequest)
+	c.keySchema(in.KeySchema, "keySchema")
 	for i := range in.LocalSecondaryIndexes {
 		c.index(&in.LocalSecondaryIndexes[i], fmt.Sprintf("localSecondaryIndexes.%d.member.", i+1))
 	}
 	for i := range in.GlobalSecondaryIndexes {
 		c.index(&in.GlobalSecondaryIndexes[i], fmt.Sprintf("globalSecondaryIndexes.%d.member.", i+1))
 	}
+	c.enum(in.TableClass, "tableClass", "STANDARD", "STANDARD_INFREQUENT_ACCESS")
 	return c.err()
 }
 
-// tableName checks a TableName, which may be an ARN, and replaces it by the
-// name.
-func (c *constraints) tableName(name **string) {
-	c.present(*name != nil, "tableName")
+// checkTableName checks the TableName of a call on tables, which may be an ARN,
+// and replaces it by the name. Calls on tables report a missing name and a wrong
+// length before and apart from everything else.
+func checkTableName(name **string) error {
 	*name = bareName(*name)
-	c.name(*name, "tableName")
+	switch {
+	case *name == nil:
+		return invalid("The parameter 'TableName' is required but was not present in the request")
+	case len(**name) < 3 || len(**name) > 255:
+		return invalid("TableName must be at least 3 characters long and at most 255 characters long")
+	}
+	return nil
 }
 
 // required is enum for a value that must be given.

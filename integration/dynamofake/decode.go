@@ -85,7 +85,7 @@ func (d *decoder) collection(open, closing jsontext.Kind, one func() error) erro
 	case kind == '{' && open != '{':
 		return unexpected("Start of structure or map found where not expected")
 	case kind == '[' && open != '[':
-		return unexpected("Unrecognized collection type")
+		return unexpected("Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>")
 	case kind != open:
 		return unexpected("Unexpected field type")
 	}
@@ -170,6 +170,9 @@ func (d *decoder) boolean(to *bool) error {
 	case "false", `"false"`:
 		*to = false
 	default:
+		if raw[0] == '"' {
+			return unexpected("Unexpected token received from parser")
+		}
 		return unexpected(scalarName(raw) + " cannot be converted to Boolean")
 	}
 	return nil

@@ -3,6 +3,7 @@ package dynamofake
 import (
 	"encoding/base64"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,8 +30,11 @@ func (d *decoder) item(to *item) error {
 func (d *decoder) value(depth int) (value, error) {
 	var v value
 	types := 0
-	if kind := d.json.PeekKind(); kind == '"' || kind == '0' || kind == 't' || kind == 'f' {
+	switch d.json.PeekKind() {
+	case '"', '0', 't', 'f':
 		return v, unexpected("Unexpected value type in payload")
+	case '[':
+		return v, unexpected("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.AttributeValue")
 	}
 	err := d.object(func(name []byte) error {
 		k, known := kindNamed(string(name))
@@ -117,6 +121,9 @@ func numberComplaint(err error, text string) error {
 
 func decodeBase64(raw jsontext.Value) (string, error) {
 	text := raw[1 : len(raw)-1]
+	if len(text)%4 != 0 {
+		return "", unexpected("Base64 encoded length is expected a multiple of 4 bytes but found: " + strconv.Itoa(len(text)))
+	}
 	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
 	n, err := base64.StdEncoding.Strict().Decode(out, text)
 	if err != nil {

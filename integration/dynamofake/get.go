@@ -47,7 +47,7 @@ func (g *get) project(r *record) item {
 
 func (s *Server) getItem(r *request, out *writer) error {
 	var c constraints
-	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
+	c.capacity(r)
 	c.table(r)
 	c.present(r.key != nil, "key")
 	if err := c.err(); err != nil {

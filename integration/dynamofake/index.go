@@ -22,17 +22,6 @@ func newIndex(d *definition, def indexDefinition, global bool) *index {
 	return &index{name: def.IndexName, global: global, schema: d.schema(def.KeySchema), primary: d.schema(d.KeySchema), projection: def.Projection}
 }
 
-// holds reports whether an item belongs into the index: it has the key
-// attributes, of the right types.
-func (x *index) holds(it item) bool {
-	for _, a := range x.schema.attrs() {
-		if v, ok := it.get(a.name); !ok || v.kind != a.kind {
-			return false
-		}
-	}
-	return true
-}
-
 // entryKey is the position of an item in the index: its index key, and its
 // primary key to tell apart those with the same one.
 func (x *index) entryKey(it item) string {
@@ -53,7 +42,7 @@ func (x *index) projects(name string) bool {
 
 // entry is the part of a record that the index holds, nil if none.
 func (x *index) entry(r *record) *record {
-	if r == nil || !x.holds(r.item) {
+	if r == nil || !x.schema.holds(r.item) {
 		return nil
 	}
 	if x.projection.ProjectionType == "ALL" {
@@ -115,13 +104,23 @@ func (x *index) checkItem(it item) error {
 		switch {
 		case !ok:
 		case v.kind != a.kind:
-			return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", a.name, a.kind, v.kind, x.name)
+			return x.checkType(a.name, v)
 		case v.text == "":
 			return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", x.name, a.name)
 		case a == x.schema.hash && len(v.text) > maxHashKey:
 			return invalid("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
 		case a != x.schema.hash && len(v.text) > maxSortKey:
 			return invalid("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKey)
+		}
+	}
+	return nil
+}
+
+// checkType refuses a value that the index cannot have as that key attribute.
+func (x *index) checkType(name string, v value) error {
+	for _, a := range x.schema.attrs() {
+		if a.name == name && a.kind != v.kind {
+			return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", name, a.kind, v.kind, x.name)
 		}
 	}
 	return nil

@@ -124,6 +124,16 @@ func (s schema) checkItem(it item) error {
 	return s.checkSizes(it)
 }
 
+// holds reports whether an item has all key attributes, of the right types.
+func (s schema) holds(it item) bool {
+	for _, a := range s.attrs() {
+		if v, ok := it.get(a.name); !ok || v.kind != a.kind {
+			return false
+		}
+	}
+	return true
+}
+
 // checkSizes checks that the key values are not empty and not too long.
 func (s schema) checkSizes(it item) error {
 	for _, a := range s.attrs() {

@@ -34,13 +34,13 @@ func (r *request) checkReading() error {
 	var c constraints
 	c.enum(r.selected, "select", "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.name(r.index, "indexName")
-	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
+	c.capacity(r)
 	c.table(r)
-	c.atLeast(r.limit, "limit", 1)
-	c.atLeast(r.segment, "segment", 0)
-	c.atMost(r.segment, "segment", maxSegments-1)
 	c.atLeast(r.totalSegments, "totalSegments", 1)
 	c.atMost(r.totalSegments, "totalSegments", maxSegments)
+	c.atLeast(r.segment, "segment", 0)
+	c.atMost(r.segment, "segment", maxSegments-1)
+	c.atLeast(r.limit, "limit", 1)
 	if err := c.err(); err != nil {
 		return err
 	}
@@ -70,10 +70,16 @@ func (s *Server) bindPage(p *page, r *request) (keyTerms, error) {
 		return nil, err
 	}
 	terms := keyTerms{}
-	if keys.present() {
-		err = terms.collect(keys.cond, &keys.scope)
+	if !keys.present() {
+		return terms, nil
 	}
-	return terms, err
+	if err := terms.collect(keys.cond, &keys.scope); err != nil {
+		return nil, err
+	}
+	if len(terms) > 2 {
+		return nil, invalid("Conditions can be of length 1 or 2 only")
+	}
+	return terms, nil
 }
 
 // resolvePage finds the table or index and settles what is shown of it.

@@ -208,6 +208,7 @@ func (d *decoder) requestItems(r *request) error {
 func (d *decoder) keysToGet(t *tableRequest) error {
 	return d.object(func(name []byte) error {
 		if string(name) == "Keys" {
+			t.keys = []item{}
 			return d.array(func() error {
 				t.keys = append(t.keys, nil)
 				return d.item(&t.keys[len(t.keys)-1])

@@ -72,6 +72,9 @@ func (p *page) startOfScan(r *request, from, to string) (string, error) {
 		return "", nil
 	}
 	if err := p.view.checkStart(r.startKey); err != nil {
+		if p.view.index == nil {
+			err = invalid("The provided starting key is invalid: %s", errKeySchema)
+		}
 		return "", err
 	}
 	after := p.view.position(r.startKey)

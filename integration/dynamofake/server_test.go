@@ -50,7 +50,7 @@ func TestProtocol(t *testing.T) {
 		{"ListTables", `{}`, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException"}`},
 		{"", `{}`, 400, `{"__type":"com.amazon.coral.service#UnknownOperationException"}`},
 		{"DynamoDB_20120810.GetItem", ``, 400, `{"__type":"com.amazon.coral.service#SerializationException"}`},
-		{"DynamoDB_20120810.GetItem", `[]`, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"Unrecognized collection type"}`},
+		{"DynamoDB_20120810.GetItem", `[]`, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"Unrecognized collection type java.util.Map<java.lang.String, com.amazonaws.dynamodb.v20120810.AttributeValue>"}`},
 		{"DynamoDB_20120810.GetItem", `{"TableName":"tab"} x`, 400, `{"__type":"com.amazon.coral.service#SerializationException"}`},
 		{"DynamoDB_20120810.GetItem", `{"TableName":5}`, 400, `{"__type":"com.amazon.coral.service#SerializationException","Message":"NUMBER_VALUE cannot be converted to String"}`},
 	} {

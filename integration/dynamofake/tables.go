@@ -56,11 +56,11 @@ func (t *table) adoptIndexes() {
 		}
 		keep = append(keep, x)
 	}
-	for _, def := range t.def.LocalSecondaryIndexes {
-		add(def, false)
-	}
 	for _, def := range t.def.GlobalSecondaryIndexes {
 		add(def, true)
+	}
+	for _, def := range t.def.LocalSecondaryIndexes {
+		add(def, false)
 	}
 	t.indexes = keep
 }
@@ -161,10 +161,12 @@ type tableInput struct {
 
 // described is the table that such a call is about.
 func (s *Server) described(in *tableInput) (*table, error) {
-	var c constraints
-	c.tableName(&in.TableName)
-	if err := c.err(); err != nil {
+	if err := checkTableName(&in.TableName); err != nil {
 		return nil, err
+	}
+	var c constraints
+	if c.name(in.TableName, "tableName"); len(c) > 0 {
+		return nil, c.err()
 	}
 	t, err := s.table(*in.TableName)
 	if err != nil {

@@ -75,7 +75,9 @@ func TestTablesRefused(t *testing.T) {
 	}
 	const all = `"ProjectionType":"ALL"`
 	for _, c := range []struct{ body, want string }{
-		{`{"TableName":"a"}`, "3 validation errors detected: Value null at 'attributeDefinitions' failed to satisfy constraint: Member must not be null; Value 'a' at 'tableName' failed to satisfy constraint: Member must have length greater than or equal to 3; Value null at 'keySchema' failed to satisfy constraint: Member must not be null"},
+		{`{}`, "The parameter 'TableName' is required but was not present in the request"},
+		{`{"TableName":"a b"}`, "3 validation errors detected: Value null at 'attributeDefinitions' failed to satisfy constraint: Member must not be null; Value 'a b' at 'tableName' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; Value null at 'keySchema' failed to satisfy constraint: Member must not be null"},
+		{`{"TableName":"a"}`, "TableName must be at least 3 characters long and at most 255 characters long"},
 		{table(pk, hash, `,"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}`), "One or more parameter values were invalid: Neither ReadCapacityUnits nor WriteCapacityUnits can be specified when BillingMode is PAY_PER_REQUEST"},
 		{strings.Replace(table(pk, hash, ""), "PAY_PER_REQUEST", "PROVISIONED", 1), "One or more parameter values were invalid: ReadCapacityUnits and WriteCapacityUnits must both be specified when BillingMode is PROVISIONED"},
 		{strings.Replace(table(pk, hash, ""), "PAY_PER_REQUEST", "FREE", 1), "1 validation error detected: Value 'FREE' at 'billingMode' failed to satisfy constraint: Member must satisfy enum value set: [PROVISIONED, PAY_PER_REQUEST]"},

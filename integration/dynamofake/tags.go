@@ -33,10 +33,18 @@ func (s *Server) changeTags(in *tagInput, change func([]tag) []tag) (struct{}, e
 	if err != nil {
 		return struct{}{}, err
 	}
+	if _, err := s.table(name); err != nil {
+		return struct{}{}, in.notFound()
+	}
 	return struct{}{}, s.changeTable(name, func(d *definition) error {
 		d.Tags = change(slices.Clone(d.Tags))
 		return nil
 	})
+}
+
+// notFound has the service's spelling.
+func (in *tagInput) notFound() error {
+	return fail(codeNotFound, "Requested resource not found: ResourcArn: %s not found", *in.ResourceArn)
 }
 
 func (s *Server) tagResource(in *tagInput) (struct{}, error) {
@@ -72,9 +80,9 @@ func (s *Server) listTagsOfResource(in *tagInput) (*tagsOutput, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.described(&tableInput{&name})
+	t, err := s.table(name)
 	if err != nil {
-		return nil, err
+		return nil, in.notFound()
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()

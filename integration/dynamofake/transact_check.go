@@ -8,8 +8,8 @@ import (
 // checkTransaction checks the parameters of TransactWriteItems.
 func (r *request) checkTransaction() error {
 	var c constraints
-	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
-	c.enum(r.returnMetrics, "returnItemCollectionMetrics", "SIZE", "NONE")
+	c.capacity(r)
+	c.metrics(r)
 	c.actions(r)
 	if r.token != nil && (*r.token == "" || len(*r.token) > maxToken) {
 		c.add(quoted(*r.token), "clientRequestToken", fmt.Sprintf("Member must have length between 1 and %d", maxToken))

@@ -50,7 +50,7 @@ func (s *Server) transactGetItems(r *request, out *writer) error {
 // checkTransactGet checks the parameters.
 func (r *request) checkTransactGet() error {
 	var c constraints
-	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
+	c.capacity(r)
 	c.actions(r)
 	for i := range r.actions {
 		a := &r.actions[i]

@@ -144,8 +144,11 @@ type ttlOutput struct {
 }
 
 func (s *Server) updateTimeToLive(in *ttlInput) (*ttlOutput, error) {
+	if err := checkTableName(&in.TableName); err != nil {
+		return nil, err
+	}
 	var c constraints
-	c.tableName(&in.TableName)
+	c.name(in.TableName, "tableName")
 	c.present(in.TimeToLiveSpecification != nil, "timeToLiveSpecification")
 	if spec := in.TimeToLiveSpecification; spec != nil && spec.AttributeName == "" {
 		c.add("''", "timeToLiveSpecification.attributeName", "Member must have length greater than or equal to 1")

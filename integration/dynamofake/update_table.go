@@ -64,8 +64,11 @@ func (s *Server) updateTable(in *updateTableInput) (*tableDescriptionOutput, err
 
 // check checks what can be checked without the table.
 func (in *updateTableInput) check() error {
+	if err := checkTableName(&in.TableName); err != nil {
+		return err
+	}
 	var c constraints
-	c.tableName(&in.TableName)
+	c.name(in.TableName, "tableName")
 	c.enum(in.BillingMode, "billingMode", provisioned, payPerRequest)
 	if err := c.err(); err != nil {
 		return err

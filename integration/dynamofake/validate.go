@@ -94,12 +94,12 @@ func (c *constraints) atMost(n *int, at string, most int) {
 	}
 }
 
-// returns checks the parameters that say what comes back.
-func (c *constraints) returns(r *request) {
+func (c *constraints) capacity(r *request) {
 	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
+}
+
+func (c *constraints) metrics(r *request) {
 	c.enum(r.returnMetrics, "returnItemCollectionMetrics", "SIZE", "NONE")
-	c.enum(r.returnValues, "returnValues", "ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW")
-	c.enum(r.returnOnFail, "returnValuesOnConditionCheckFailure", "ALL_OLD", "NONE")
 }
 
 // given is an expression parameter of a call.

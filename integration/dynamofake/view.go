@@ -48,21 +48,28 @@ func (v *view) keys(it item) item {
 	return out
 }
 
-// checkStart checks an ExclusiveStartKey.
+// checkStart checks an ExclusiveStartKey: it has the attributes of both keys
+// and no others.
 func (v *view) checkStart(start item) error {
-	for _, a := range append(v.primary.attrs(), v.schema.attrs()...) {
+	for _, a := range v.schema.attrs() {
 		value, ok := start.get(a.name)
-		if !ok || value.kind != a.kind || value.text == "" {
+		if ok && value.kind != a.kind {
+			return errKeySchema
+		}
+		if !ok || value.text == "" {
 			return errStartKey
 		}
 	}
 	if len(start) != len(v.keys(start)) {
 		return errStartKey
 	}
+	if err := v.primary.checkKey(v.primary.of(start)); err != nil {
+		return invalid("The provided starting key is invalid: %s", err)
+	}
 	return nil
 }
 
-var errStartKey = invalid("The provided starting key is invalid: The provided key element does not match the schema")
+var errStartKey = invalid("The provided starting key is invalid")
 
 // bound is the place in the view of a sort key within a partition.
 func (v *view) bound(partition, text string) string {

@@ -102,7 +102,7 @@ func (w *write) resolve(t *table, r *request) error {
 		return err
 	}
 	if w.update.present() {
-		if err := w.checkTargets(schema); err != nil {
+		if err := w.checkTargets(schema, indexes); err != nil {
 			return err
 		}
 		if err := w.update.checkScalarKeys(t); err != nil {
@@ -113,11 +113,23 @@ func (w *write) resolve(t *table, r *request) error {
 	return nil
 }
 
-// checkTargets refuses an update of a key attribute.
-func (w *write) checkTargets(s schema) error {
+// checkTargets refuses an update of a key attribute, and one that is bound to
+// give the key attribute of an index a wrong type.
+func (w *write) checkTargets(s schema, indexes []*index) error {
 	for _, p := range w.update.paths {
 		if name := p[0].key(&w.update.scope); s.has(name) {
 			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+		}
+	}
+	for _, x := range indexes {
+		for _, set := range w.update.update.sets {
+			v, ok := set.source.(valueOperand)
+			if !ok || len(set.path) > 1 {
+				continue
+			}
+			if err := x.checkType(set.path[0].key(&w.update.scope), w.update.scope.values[v]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -179,15 +191,7 @@ func (w *write) conditionFailed(old *record) error {
 
 // writeItem is PutItem, UpdateItem or DeleteItem.
 func (s *Server) writeItem(op writeOp, r *request, out *writer) error {
-	var c constraints
-	c.returns(r)
-	c.table(r)
-	if op == opPut {
-		c.present(r.item != nil, "item")
-	} else {
-		c.present(r.key != nil, "key")
-	}
-	if err := c.err(); err != nil {
+	if err := r.checkWrite(op); err != nil {
 		return err
 	}
 	w, err := s.prepareWrite(op, r)
@@ -211,6 +215,26 @@ func (s *Server) writeItem(op writeOp, r *request, out *writer) error {
 	out.close('}')
 	return nil
 }
+
+// checkWrite checks the parameters of a single write.
+func (r *request) checkWrite(op writeOp) error {
+	var c constraints
+	c.capacity(r)
+	c.table(r)
+	if op == opPut {
+		c.present(r.item != nil, "item")
+		c.enum(r.returnValues, "returnValues", returnValues...)
+		c.metrics(r)
+	} else {
+		c.metrics(r)
+		c.enum(r.returnValues, "returnValues", returnValues...)
+		c.present(r.key != nil, "key")
+	}
+	c.enum(r.returnOnFail, "returnValuesOnConditionCheckFailure", "ALL_OLD", "NONE")
+	return c.err()
+}
+
+var returnValues = []string{"ALL_NEW", "UPDATED_OLD", "ALL_OLD", "NONE", "UPDATED_NEW"}
 
 // perform decides on a write and, if it may happen, does it. It returns when
 // the outcome, good or bad, is durable.
