@@ -37,60 +37,67 @@ func iamCaller(arn, pool string) idempotency.Caller {
 	return idempotency.Caller{IAM: idempotency.IAMIdentity{UserARN: arn, AccountID: "123456789012", CognitoIdentityID: pool}}
 }
 
+var (
+	jwtCaller = idempotency.Caller{Claims: map[string]string{"aud": "payments", "exp": "1787953802", "iat": "1787910602",
+		"iss": "https://issuer.example.com", "sub": "alice", "tenant_id": "acme", "roles": "[payer viewer]"}}
+	cognitoCaller = idempotency.Caller{Claims: map[string]string{"aud": "payments", "exp": "1787953802", "iat": "1787910602",
+		"iss": "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE", "sub": "alice", "tenant_id": "acme"}}
+
+	fromHTTP, fromREST, fromURL, fromALB = request(httpCodec), request(restCodec), request(functionURLCodec), request(albCodec)
+)
+
+// requests are what the samples say, as differences from payments.
+var requests = []struct {
+	sample string
+	read   func(*testing.T, string) *idempotency.Request
+	change func(*idempotency.Request)
+}{
+	{"http-v2-post.json", fromHTTP, func(r *idempotency.Request) { r.Caller = jwtCaller }},
+	{"http-v2-post-base64.json", fromHTTP, func(r *idempotency.Request) { r.Caller = jwtCaller }},
+	{"http-v2-get.json", fromHTTP, func(r *idempotency.Request) {
+		r.Method, r.Route, r.RawQuery, r.Body, r.Caller = "GET", "GET /payments", "reference=order-42", nil, jwtCaller
+	}},
+	{"http-v2-get-by-id.json", fromHTTP, func(r *idempotency.Request) {
+		r.Method, r.Path, r.Route, r.Body, r.Caller = "GET", "/payments/pay_01J6ZQ4N8Q", "GET /payments/{id}", nil, jwtCaller
+	}},
+	{"http-lambda-post.json", fromHTTP, func(r *idempotency.Request) {
+		r.Caller.Authorizer = map[string]string{"tenant_id": "acme", "sub": "alice", "seats": "7", "beta": "true"}
+	}},
+	{"http-iam-post.json", fromHTTP, func(r *idempotency.Request) {
+		r.Caller = iamCaller("arn:aws:sts::123456789012:assumed-role/payer/task-7", "")
+	}},
+	{"http-iam-cognito-post.json", fromHTTP, func(r *idempotency.Request) {
+		r.Caller = iamCaller("arn:aws:sts::123456789012:assumed-role/pool-users/CognitoIdentityCredentials",
+			"eu-central-1:7f3e1a52-6f6c-4a4e-9a44-2f0f5c6f2d11")
+	}},
+	{"rest-v1-post.json", fromREST, func(r *idempotency.Request) { r.Caller = cognitoCaller }},
+	{"rest-v1-get.json", fromREST, func(r *idempotency.Request) {
+		r.Method, r.Route, r.RawQuery, r.Body, r.Caller = "GET", "GET /payments", "reference=order-42", nil, cognitoCaller
+	}},
+	{"rest-lambda-post.json", fromREST, func(r *idempotency.Request) {
+		r.Caller.Authorizer = map[string]string{"principalId": "alice", "tenant_id": "acme", "seats": "7", "beta": "true"}
+	}},
+	{"rest-iam-post.json", fromREST, func(r *idempotency.Request) { r.Caller = iamCaller("arn:aws:iam::123456789012:user/alice", "") }},
+	{"rest-api-key-post.json", fromREST, func(r *idempotency.Request) { r.Caller.APIKeyID = "a1b2c3d4e5" }},
+	{"rest-null-post.json", fromREST, func(r *idempotency.Request) { r.Body = nil }},
+	{"rest-base64-post.json", fromREST, func(r *idempotency.Request) {
+		r.RawQuery, r.Body, r.Caller = "source=web+shop&tag=a&tag=b", binary, cognitoCaller
+	}},
+	{"function-url-post.json", fromURL, func(r *idempotency.Request) {
+		r.Route, r.Caller = "POST", iamCaller("arn:aws:iam::111122223333:user/alice", "")
+		r.Caller.IAM.AccountID = "111122223333" // the caller's, not the function's
+	}},
+	{"function-url-anonymous-post.json", fromURL, func(r *idempotency.Request) {
+		r.Route, r.RawQuery, r.Body = "POST", "tag=a&tag=b%20c", []byte("amount=1299&currency=EUR")
+	}},
+	{"alb-post.json", fromALB, func(r *idempotency.Request) { r.Route, r.RawQuery = "POST", "source=web%20shop" }},
+	{"alb-post-multi-value.json", fromALB, func(r *idempotency.Request) { r.Route, r.RawQuery = "POST", "tag=a&tag=b%20c" }},
+	{"alb-oidc-post.json", fromALB, func(r *idempotency.Request) { r.Route, r.Body = "POST", binary }},
+}
+
 // TestRequests: each sample event becomes the request that the client sent, with the caller that was verified.
 func TestRequests(t *testing.T) {
-	jwt := idempotency.Caller{Claims: map[string]string{"aud": "payments", "exp": "1787953802", "iat": "1787910602",
-		"iss": "https://issuer.example.com", "sub": "alice", "tenant_id": "acme", "roles": "[payer viewer]"}}
-	cognito := idempotency.Caller{Claims: map[string]string{"aud": "payments", "exp": "1787953802", "iat": "1787910602",
-		"iss": "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_EXAMPLE", "sub": "alice", "tenant_id": "acme"}}
-	http2, rest, url, alb := request(httpCodec), request(restCodec), request(functionURLCodec), request(albCodec)
-	for _, c := range []struct {
-		sample string
-		read   func(*testing.T, string) *idempotency.Request
-		change func(*idempotency.Request)
-	}{
-		{"http-v2-post.json", http2, func(r *idempotency.Request) { r.Caller = jwt }},
-		{"http-v2-post-base64.json", http2, func(r *idempotency.Request) { r.Caller = jwt }},
-		{"http-v2-get.json", http2, func(r *idempotency.Request) {
-			r.Method, r.Route, r.RawQuery, r.Body, r.Caller = "GET", "GET /payments", "reference=order-42", nil, jwt
-		}},
-		{"http-v2-get-by-id.json", http2, func(r *idempotency.Request) {
-			r.Method, r.Path, r.Route, r.Body, r.Caller = "GET", "/payments/pay_01J6ZQ4N8Q", "GET /payments/{id}", nil, jwt
-		}},
-		{"http-lambda-post.json", http2, func(r *idempotency.Request) {
-			r.Caller.Authorizer = map[string]string{"tenant_id": "acme", "sub": "alice", "seats": "7", "beta": "true"}
-		}},
-		{"http-iam-post.json", http2, func(r *idempotency.Request) {
-			r.Caller = iamCaller("arn:aws:sts::123456789012:assumed-role/payer/task-7", "")
-		}},
-		{"http-iam-cognito-post.json", http2, func(r *idempotency.Request) {
-			r.Caller = iamCaller("arn:aws:sts::123456789012:assumed-role/pool-users/CognitoIdentityCredentials",
-				"eu-central-1:7f3e1a52-6f6c-4a4e-9a44-2f0f5c6f2d11")
-		}},
-		{"rest-v1-post.json", rest, func(r *idempotency.Request) { r.Caller = cognito }},
-		{"rest-v1-get.json", rest, func(r *idempotency.Request) {
-			r.Method, r.Route, r.RawQuery, r.Body, r.Caller = "GET", "GET /payments", "reference=order-42", nil, cognito
-		}},
-		{"rest-lambda-post.json", rest, func(r *idempotency.Request) {
-			r.Caller.Authorizer = map[string]string{"principalId": "alice", "tenant_id": "acme", "seats": "7", "beta": "true"}
-		}},
-		{"rest-iam-post.json", rest, func(r *idempotency.Request) { r.Caller = iamCaller("arn:aws:iam::123456789012:user/alice", "") }},
-		{"rest-api-key-post.json", rest, func(r *idempotency.Request) { r.Caller.APIKeyID = "a1b2c3d4e5" }},
-		{"rest-null-post.json", rest, func(r *idempotency.Request) { r.Body = nil }},
-		{"rest-base64-post.json", rest, func(r *idempotency.Request) {
-			r.RawQuery, r.Body, r.Caller = "source=web+shop&tag=a&tag=b", binary, cognito
-		}},
-		{"function-url-post.json", url, func(r *idempotency.Request) {
-			r.Route, r.Caller = "POST", iamCaller("arn:aws:iam::111122223333:user/alice", "")
-			r.Caller.IAM.AccountID = "111122223333" // the caller's, not the function's
-		}},
-		{"function-url-anonymous-post.json", url, func(r *idempotency.Request) {
-			r.Route, r.RawQuery, r.Body = "POST", "tag=a&tag=b%20c", []byte("amount=1299&currency=EUR")
-		}},
-		{"alb-post.json", alb, func(r *idempotency.Request) { r.Route, r.RawQuery = "POST", "source=web%20shop" }},
-		{"alb-post-multi-value.json", alb, func(r *idempotency.Request) { r.Route, r.RawQuery = "POST", "tag=a&tag=b%20c" }},
-		{"alb-oidc-post.json", alb, func(r *idempotency.Request) { r.Route, r.Body = "POST", binary }},
-	} {
+	for _, c := range requests {
 		got := *c.read(t, c.sample)
 		if got.RequestID == "" {
 			t.Errorf("%s: no request id", c.sample)
