@@ -1,5 +1,6 @@
 package dynamofake
 
+// The types of the answer, in the service's spelling.
 type recoveryDescription struct {
 	PointInTimeRecoveryStatus string
 }

@@ -1,5 +1,7 @@
 package dynamofake
 
+// batchGetItem reads items one by one: the batch is no transaction, and each
+// item is as it was when it was looked at.
 func (s *Server) batchGetItem(r *request, out *writer) error {
 	for i := range r.batch { // what is no list of keys is none at all
 		if b := &r.batch[i]; b.keys == nil {

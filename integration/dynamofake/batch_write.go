@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// batchWriteItem does each write by itself. Some may be done and others not;
+// the service promises no more.
 func (s *Server) batchWriteItem(r *request, out *writer) error {
 	if err := r.checkBatch(maxBatchWrite); err != nil {
 		return err

@@ -67,6 +67,8 @@ func (r *request) resolve(b *bound) string {
 	return ""
 }
 
+// nameArg is the argument for a #placeholder, nil if it was not given. Requests
+// have few of them, so a search beats a map.
 func (r *request) nameArg(placeholder string) *nameArg {
 	for i := range r.names {
 		if r.names[i].placeholder == placeholder {
@@ -76,6 +78,7 @@ func (r *request) nameArg(placeholder string) *nameArg {
 	return nil
 }
 
+// valueArg is the argument for a :placeholder, nil if it was not given.
 func (r *request) valueArg(placeholder string) *valueArg {
 	for i := range r.values {
 		if r.values[i].placeholder == placeholder {
@@ -130,6 +133,7 @@ func (r *request) checkPlaceholders() error {
 	return nil
 }
 
+// isPlaceholder reports whether s is the prefix and a word.
 func isPlaceholder(prefix byte, s string) bool {
 	return len(s) > 1 && s[0] == prefix && run(s, 1, isWordByte) == len(s)
 }

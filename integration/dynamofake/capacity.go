@@ -32,11 +32,13 @@ type consumed struct {
 	indexes []indexUnits
 }
 
+// indexUnits is what one index took.
 type indexUnits struct {
 	index *index
 	units float64
 }
 
+// total is what the caller is charged: the table and all its indexes.
 func (c *consumed) total() float64 {
 	sum := c.units
 	for _, i := range c.indexes {
@@ -100,6 +102,8 @@ func (w *writer) capacity(c consumed, detail string, also split) {
 	w.close('}')
 }
 
+// units writes CapacityUnits, and the same number once more where a transaction
+// shows by which kind of operation it was taken.
 func (w *writer) units(units float64, also split) {
 	w.field("CapacityUnits")
 	w.float(units)
@@ -109,6 +113,8 @@ func (w *writer) units(units float64, also split) {
 	}
 }
 
+// indexCapacity writes the member for the local or the global indexes, if any
+// of them took something.
 func (w *writer) indexCapacity(name string, c consumed, global bool, also split) {
 	opened := false
 	for _, i := range c.indexes {

@@ -21,6 +21,8 @@ func (e *encoder) str(s string) {
 	e.out = append(e.out, s...)
 }
 
+// item writes the attributes of an item; the elements of lists and sets are
+// written like attributes without a name.
 func (e *encoder) item(it item) {
 	e.uint(uint64(len(it)))
 	for i := range it {
@@ -72,6 +74,8 @@ func (p *payload) str() string {
 	return s
 }
 
+// item reads what encoder.item wrote. The number of attributes is checked
+// against what is left, so that a damaged one cannot ask for all memory.
 func (p *payload) item() item {
 	n := p.uint()
 	if n > uint64(len(p.in)) {

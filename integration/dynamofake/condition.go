@@ -48,6 +48,8 @@ func (v valueOperand) value(sc *scope, _ item) (value, bool) { return sc.values[
 
 func (p path) value(sc *scope, it item) (value, bool) { return p.find(sc, it) }
 
+// value is the size as a number; what has no size compares as if it were not
+// there.
 func (s sizeOperand) value(sc *scope, it item) (value, bool) {
 	v, ok := s.of.value(sc, it)
 	if !ok {
@@ -97,10 +99,12 @@ func (c comparison) holds(sc *scope, it item) bool {
 	return n >= 0
 }
 
+// holds: both bounds are included.
 func (c between) holds(sc *scope, it item) bool {
 	return comparison{">=", c.x, c.low}.holds(sc, it) && comparison{"<=", c.x, c.high}.holds(sc, it)
 }
 
+// holds: IN is = with any of the list.
 func (c in) holds(sc *scope, it item) bool {
 	x, ok := c.needle.value(sc, it)
 	return ok && slices.ContainsFunc(c.list, func(o operand) bool {
@@ -109,6 +113,8 @@ func (c in) holds(sc *scope, it item) bool {
 	})
 }
 
+// holds: every function but attribute_not_exists is false for an attribute that
+// is not there.
 func (c function) holds(sc *scope, it item) bool {
 	first, ok := c.args[0].value(sc, it)
 	switch {

@@ -78,6 +78,7 @@ func (c function) check(sc *scope) string {
 	return ""
 }
 
+// checkPrefix refuses a prefix that is neither text nor bytes.
 func checkPrefix(sc *scope, args []operand) string {
 	for _, a := range args {
 		if v, ok := literal(a, sc); ok && v.kind != kindS && v.kind != kindB {
@@ -87,6 +88,8 @@ func checkPrefix(sc *scope, args []operand) string {
 	return ""
 }
 
+// checkTypeName wants the name of a type, and as a value: a path could be
+// anything.
 func checkTypeName(sc *scope, name operand) string {
 	v, ok := literal(name, sc)
 	switch {
@@ -128,6 +131,7 @@ func checkOperands(sc *scope, operands ...operand) string {
 	return ""
 }
 
+// checkDistinct refuses to compare a path with itself.
 func checkDistinct(op string, left, right operand, sc *scope) string {
 	a, okA := left.(path)
 	b, okB := right.(path)

@@ -60,6 +60,7 @@ func (d *definition) setStream(spec *streamSpecification, now time.Time) {
 	d.StreamLabel = now.UTC().Format(labelFormat)
 }
 
+// newUUID is a random UUID, version 4.
 func newUUID() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // never fails, as documented

@@ -32,6 +32,8 @@ func (in *createInput) check() error {
 	return checkDefinitionsUsed(in.AttributeDefinitions, in.KeySchema, in.LocalSecondaryIndexes, in.GlobalSecondaryIndexes)
 }
 
+// constraints checks single parameters, in the order in which the service
+// reports them.
 func (in *createInput) constraints() error {
 	var c constraints
 	c.present(in.AttributeDefinitions != nil, "attributeDefinitions")
@@ -97,6 +99,7 @@ func (c *constraints) index(x *indexDefinition, at string) {
 	c.enum(x.Projection.ProjectionType, at+"projection.projectionType", "ALL", "INCLUDE", "KEYS_ONLY")
 }
 
+// checkBilling wants throughput for the provisioned mode, and none for the other.
 func checkBilling(mode string, given *throughput) error {
 	switch {
 	case mode == payPerRequest && given != nil:
@@ -141,6 +144,8 @@ func checkKeySchema(elements []keySchemaElement, definitions []attributeDefiniti
 	return nil
 }
 
+// checkLocal checks the local indexes: they share the partition key of the
+// table and have a sort key of their own.
 func (in *createInput) checkLocal() error {
 	if in.LocalSecondaryIndexes == nil {
 		return nil
@@ -169,6 +174,7 @@ func (in *createInput) checkLocal() error {
 	return nil
 }
 
+// checkGlobal checks the global indexes.
 func (in *createInput) checkGlobal() error {
 	if in.GlobalSecondaryIndexes == nil {
 		return nil

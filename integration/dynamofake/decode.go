@@ -41,6 +41,7 @@ func decode(body []byte, read func(*decoder) error) (complaint, err error) {
 // errNoJSON has no message, as in the service.
 var errNoJSON = fail(codeSerialization, "")
 
+// unexpected is the answer to a request of a wrong form.
 func unexpected(message string) error { return fail(codeSerialization, "%s", message) }
 
 // complain keeps what is wrong with a value, if it is the first.
@@ -74,6 +75,7 @@ func (d *decoder) array(element func() error) error {
 	return d.collection('[', ']', element)
 }
 
+// collection reads what is between an opening and a closing bracket.
 func (d *decoder) collection(open, closing jsontext.Kind, one func() error) error {
 	token, err := d.json.ReadToken()
 	if err != nil {
@@ -159,6 +161,7 @@ func (d *decoder) optional(to **string) error {
 	return d.str(*to)
 }
 
+// boolean reads true or false, which may also come as strings.
 func (d *decoder) boolean(to *bool) error {
 	raw, ok, err := d.scalar()
 	if err != nil || !ok {

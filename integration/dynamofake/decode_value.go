@@ -119,6 +119,7 @@ func numberComplaint(err error, text string) error {
 	return err
 }
 
+// decodeBase64 is strict: what is stored must come back in the same letters.
 func decodeBase64(raw jsontext.Value) (string, error) {
 	text := raw[1 : len(raw)-1]
 	if len(text)%4 != 0 {
@@ -132,6 +133,7 @@ func decodeBase64(raw jsontext.Value) (string, error) {
 	return string(out[:n]), nil
 }
 
+// flag reads the content of BOOL and NULL.
 func (d *decoder) flag(v *value) error {
 	var is bool
 	if err := d.boolean(&is); err != nil {
@@ -174,6 +176,8 @@ var emptySet = map[kind]string{
 	kindBS: "Binary sets should not be empty",
 }
 
+// duplicates is the complaint about a set with a member twice; the texts are in
+// the order in which they came.
 func duplicates(k kind, texts []string) error {
 	switch k {
 	case kindNS:

@@ -99,6 +99,8 @@ func (t *table) describe(status string) *tableDescription {
 	return out
 }
 
+// describeIndex is one index as it is now. Local indexes have no status and no
+// throughput of their own.
 func (t *table) describeIndex(x *index, status string) indexDescription {
 	out := indexDescription{
 		IndexName: x.name, Projection: x.projection, IndexStatus: status, IndexArn: t.def.arn() + "/index/" + x.name,

@@ -39,6 +39,7 @@ func (w *writer) field(name string) {
 	w.out = append(w.out, ':')
 }
 
+// str writes a string. Most need no escape and are copied.
 func (w *writer) str(s string) {
 	w.comma()
 	if plainASCII(s) {

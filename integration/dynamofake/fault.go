@@ -101,16 +101,20 @@ func (f *faults) take(op string, tables []string) effect {
 	return e
 }
 
+// clear drops the faults, used up or not.
 func (f *faults) clear() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.active = nil
 }
 
+// matches reports whether a call is one that the fault counts.
 func (a *activeFault) matches(op string, tables []string) bool {
 	return (a.Op == "" || a.Op == op) && (a.Table == "" || slices.Contains(tables, a.Table))
 }
 
+// add adds what the fault does to what others do. Of several errors the latest
+// fault's is answered; delays add up.
 func (a *activeFault) add(e *effect, op string) {
 	switch a.Kind {
 	case FaultError:

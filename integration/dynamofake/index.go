@@ -18,6 +18,7 @@ type index struct {
 	bytes      int64
 }
 
+// newIndex is an empty index.
 func newIndex(d *definition, def indexDefinition, global bool) *index {
 	return &index{name: def.IndexName, global: global, schema: d.schema(def.KeySchema), primary: d.schema(d.KeySchema), projection: def.Projection}
 }
@@ -86,6 +87,7 @@ func (x *index) change(before, after *record) float64 {
 	return writeUnits(gone.size) + writeUnits(come.size)
 }
 
+// put adds or replaces an entry; who replaces one takes its bytes off first.
 func (x *index) put(key string, r *record) {
 	x.entries.Set(key, r)
 	x.bytes += int64(r.size)

@@ -49,6 +49,8 @@ func (s *Server) record(changes []change, use *tokenUse, now time.Time) {
 	}
 }
 
+// token writes a client request token with the transaction that it was used
+// for: after a crash, a repetition must not be done again.
 func (e *encoder) token(use *tokenUse) {
 	if use == nil {
 		e.str("")
@@ -58,6 +60,8 @@ func (e *encoder) token(use *tokenUse) {
 	e.str(string(use.request[:]))
 }
 
+// change writes what an item became, or the key of one that is gone. What it
+// was before is known when the log is replayed.
 func (e *encoder) change(c *change) {
 	e.str(c.table.name)
 	switch {
@@ -96,6 +100,8 @@ func (s *Server) replay(in []byte) error {
 	return p.err
 }
 
+// replayTable brings a table to a definition, from scratch or from an earlier
+// one.
 func (s *Server) replayTable(p *payload) error {
 	now := p.time()
 	var d definition
@@ -111,6 +117,8 @@ func (s *Server) replayTable(p *payload) error {
 	return p.err
 }
 
+// replayWrite makes changes again, with their stream records: since the order is
+// the same, so are the sequence numbers.
 func (s *Server) replayWrite(p *payload) error {
 	now := p.time()
 	use := p.token(now)
@@ -138,6 +146,7 @@ func (s *Server) replayWrite(p *payload) error {
 	return p.err
 }
 
+// token reads what encoder.token wrote; nil if there was none.
 func (p *payload) token(at time.Time) *tokenUse {
 	use := &tokenUse{token: p.str(), done: true, at: at}
 	if use.token == "" {
@@ -147,6 +156,8 @@ func (p *payload) token(at time.Time) *tokenUse {
 	return use
 }
 
+// replayItem brings back an item of a snapshot, whose stream records come by
+// themselves.
 func (s *Server) replayItem(p *payload) error {
 	t := s.tables[p.str()]
 	if t == nil {
@@ -161,6 +172,7 @@ func (s *Server) replayItem(p *payload) error {
 	return p.err
 }
 
+// replayToken brings back a token of a snapshot.
 func (s *Server) replayToken(p *payload) {
 	at := p.time()
 	s.tokens.restore(p.token(at))

@@ -14,6 +14,7 @@ const (
 	tokenSymbol           // operator or punctuation
 )
 
+// token is one token and where it is.
 type token struct {
 	kind       tokenKind
 	text       string
@@ -39,6 +40,7 @@ func lex(text string) (tokens []token, message string) {
 	return append(tokens, endToken(text)), ""
 }
 
+// endToken stands behind the last one, in the service's spelling.
 func endToken(text string) token {
 	return token{kind: tokenEnd, text: "<EOF>", start: len(text), end: len(text)}
 }

@@ -144,6 +144,8 @@ func (d decimal) sortable() string {
 	return string(out)
 }
 
+// pair is the byte for two digits. Those of negative numbers count down, so that
+// the larger magnitude sorts first.
 func (d decimal) pair(high, low byte) byte {
 	n := (high-'0')*10 + low - '0'
 	if d.negative {

@@ -52,6 +52,7 @@ func parseExpression(kind expressionKind, text string) (*expression, error) {
 	return p.out, nil
 }
 
+// parse reads the whole text into p.out.
 func (p *parser) parse() {
 	switch {
 	case p.text == "":
@@ -173,6 +174,8 @@ func (p *parser) path() path {
 	}
 }
 
+// pathName reads a name or #placeholder. Reserved words can stand only behind a
+// placeholder, also as parts of a path.
 func (p *parser) pathName() step {
 	switch t := p.peek(); t.kind {
 	case tokenIdent:
@@ -189,6 +192,7 @@ func (p *parser) pathName() step {
 	return step{}
 }
 
+// pathIndex reads the index of a list element and the bracket behind it.
 func (p *parser) pathIndex() step {
 	t := p.peek()
 	n, err := strconv.ParseInt(t.text, 10, 32)

@@ -148,6 +148,7 @@ func (p *parser) simple() operand {
 	return p.path()
 }
 
+// in reads the list behind IN.
 func (p *parser) in(left operand) condition {
 	c := in{needle: left}
 	p.expect("(")
@@ -194,6 +195,7 @@ var conditionFunctions = map[string]int{
 	"size":                 1,
 }
 
+// operandCount is the complaint about a wrong number of operands.
 func operandCount(name string, n int) string {
 	return fmt.Sprintf("Incorrect number of operands for operator or function; operator or function: %s, number of operands: %d", name, n)
 }

@@ -63,6 +63,7 @@ func (p *parser) target() path {
 	return t
 }
 
+// member reads path :value, of ADD and DELETE.
 func (p *parser) member() memberAction {
 	m := memberAction{path: p.target()}
 	v, ok := p.placeholder()
@@ -73,6 +74,7 @@ func (p *parser) member() memberAction {
 	return m
 }
 
+// set reads path = source.
 func (p *parser) set() setAction {
 	s := setAction{path: p.target()}
 	p.expect("=")
@@ -108,6 +110,7 @@ func (p *parser) term() source {
 	return p.path()
 }
 
+// updateFunction reads the call of one of the two functions that SET has.
 func (p *parser) updateFunction() source {
 	name := p.next().text
 	p.expect("(")

@@ -107,6 +107,8 @@ func checkOverlap(paths []path, sc *scope) string {
 	return ""
 }
 
+// clash is what is wrong with two paths of one expression: "overlap",
+// "conflict", or "".
 func clash(a, b path, sc *scope) string {
 	for i := range min(len(a), len(b)) {
 		if (a[i].kind == stepIndex) != (b[i].kind == stepIndex) {

@@ -1,5 +1,8 @@
 package dynamofake
 
+// query reads a range of one partition, of the table or of an index, in the
+// order of the sort keys. Parameters and expressions are checked before the
+// table is looked up, and the keys after that: the service's order.
 func (s *Server) query(r *request, out *writer) error {
 	if err := r.checkReading(); err != nil {
 		return err

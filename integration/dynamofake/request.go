@@ -135,6 +135,7 @@ func (d *decoder) request(r *request) error {
 	})
 }
 
+// names reads the #names.
 func (d *decoder) names(r *request) error {
 	r.hasNames = true
 	return d.object(func(name []byte) error {
@@ -205,6 +206,7 @@ func (d *decoder) requestItems(r *request) error {
 	})
 }
 
+// keysToGet reads the part of a BatchGetItem for one table.
 func (d *decoder) keysToGet(t *tableRequest) error {
 	return d.object(func(name []byte) error {
 		if string(name) == "Keys" {

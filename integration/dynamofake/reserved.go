@@ -54,6 +54,7 @@ UNSIGNED UNTIL UPDATE UPPER URL USAGE USE USER USERS USING UUID VACUUM VALUE VAL
 VALUES VARCHAR VARIABLE VARIANCE VARINT VARYING VIEW VIEWS VIRTUAL VOID WAIT WHEN
 WHENEVER WHERE WHILE WINDOW WITH WITHIN WITHOUT WORK WRAPPED WRITE YEAR ZONE`)
 
+// makeWordSet is the set of the words in a text.
 func makeWordSet(list string) map[string]struct{} {
 	set := make(map[string]struct{}, 600)
 	for word := range strings.FieldsSeq(list) {

@@ -11,6 +11,7 @@ import (
 // nothing that the bubble does not see, if the server was opened there too.
 func (s *Server) RoundTripper() http.RoundTripper { return transport{s} }
 
+// transport leads to one server.
 type transport struct{ server *Server }
 
 // RoundTrip does the call in a goroutine of its own, so that a caller that
@@ -40,6 +41,7 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
+// response is the answer as a client of net/http sees it.
 func (a answer) response(r *http.Request) *http.Response {
 	return &http.Response{
 		Status:        http.StatusText(a.status),

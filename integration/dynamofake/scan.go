@@ -8,6 +8,7 @@ import (
 // maxSegments is the documented limit of TotalSegments.
 const maxSegments = 1000000
 
+// scan reads everything, or one segment, in the order of the keys' hashes.
 func (s *Server) scan(r *request, out *writer) error {
 	if err := r.checkReading(); err != nil {
 		return err
@@ -30,6 +31,7 @@ func (s *Server) scan(r *request, out *writer) error {
 	return s.readPage(p, r, out, func() { p.view.between(from, to, after, p.visit) })
 }
 
+// checkSegments wants both parameters or none.
 func (r *request) checkSegments() error {
 	switch {
 	case r.segment == nil && r.totalSegments == nil:

@@ -41,6 +41,7 @@ func (s *Server) Reset() {
 	s.stats.Stats = Stats{}
 }
 
+// called counts a call.
 func (c *counters) called(op string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,12 +51,14 @@ func (c *counters) called(op string) {
 	c.Calls[op]++
 }
 
+// wrote adds write units.
 func (c *counters) wrote(units float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.WriteUnits += units
 }
 
+// read adds read units.
 func (c *counters) read(units float64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -35,6 +35,7 @@ type streamRecord struct {
 	byTTL         bool
 }
 
+// newStream is the stream that a definition asks for.
 func newStream(d *definition) *stream {
 	return &stream{table: d.TableName, label: d.StreamLabel, view: d.StreamSpecification.StreamViewType, keys: d.KeySchema, next: 1}
 }

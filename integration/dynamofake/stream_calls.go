@@ -23,6 +23,7 @@ type listStreamsOutput struct {
 	LastEvaluatedStreamArn string `json:",omitempty"`
 }
 
+// listStreams lists streams by ARN, of one table or of all.
 func (s *Server) listStreams(in *listStreamsInput) (*listStreamsOutput, error) {
 	limit, out := 100, &listStreamsOutput{Streams: []streamSummary{}}
 	if in.Limit != nil {
@@ -109,6 +110,8 @@ type describeStreamOutput struct {
 	StreamDescription streamDescription
 }
 
+// describeStream describes a stream. The ending sequence number tells readers
+// that the shard is closed.
 func (s *Server) describeStream(in *describeStreamInput) (*describeStreamOutput, error) {
 	st, err := s.stream(in.StreamArn)
 	if err != nil {
@@ -143,6 +146,7 @@ type iteratorOutput struct {
 	ShardIterator string
 }
 
+// getShardIterator is where a reader begins.
 func (s *Server) getShardIterator(in *iteratorInput) (*iteratorOutput, error) {
 	st, err := s.stream(in.StreamArn)
 	if err != nil {
@@ -164,28 +168,29 @@ func (s *Server) getShardIterator(in *iteratorInput) (*iteratorOutput, error) {
 
 // start is the number of the record that an iterator begins with.
 func (in *iteratorInput) start(first, next uint64) (uint64, error) {
+	var c constraints
+	c.required(in.ShardIteratorType, "shardIteratorType", "AFTER_SEQUENCE_NUMBER", "AT_SEQUENCE_NUMBER", "LATEST", "TRIM_HORIZON")
+	if err := c.err(); err != nil {
+		return 0, err
+	}
 	switch in.ShardIteratorType {
 	case "TRIM_HORIZON":
 		return first, nil
 	case "LATEST":
 		return next, nil
-	case "AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER":
-	default:
-		var c constraints
-		c.enum(in.ShardIteratorType+" ", "shardIteratorType", "AFTER_SEQUENCE_NUMBER", "AT_SEQUENCE_NUMBER", "LATEST", "TRIM_HORIZON")
-		return 0, c.err()
 	}
 	if in.SequenceNumber == nil {
 		return 0, invalid("The request must contain the parameter SequenceNumber with ShardIteratorType %s", in.ShardIteratorType)
 	}
 	number, ok := parseSequence(*in.SequenceNumber)
-	switch {
-	case !ok || number >= next:
+	if !ok || number >= next {
 		return 0, invalid("Invalid SequenceNumber: %s", *in.SequenceNumber)
-	case number < first:
-		return 0, fail(codeTrimmed, "The operation attempted to read past the oldest stream record in a shard.")
-	case in.ShardIteratorType == "AFTER_SEQUENCE_NUMBER":
+	}
+	if in.ShardIteratorType == "AFTER_SEQUENCE_NUMBER" {
 		number++
+	}
+	if number < first {
+		return 0, fail(codeTrimmed, "The operation attempted to read past the oldest stream record in a shard.")
 	}
 	return number, nil
 }

@@ -23,10 +23,12 @@ type iterator struct {
 	made   time.Time
 }
 
+// text is the iterator as clients hold it. It is not secret, only opaque.
 func (i iterator) text() string {
 	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%s|%d|%d", i.arn, i.number, i.made.UnixMilli()))
 }
 
+// parseIterator reads what text wrote.
 func parseIterator(text string) (i iterator, ok bool) {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	parts := strings.Split(string(raw), "|")
@@ -43,20 +45,13 @@ type recordsInput struct {
 	Limit         *int
 }
 
+// getRecords reads on from an iterator. At the end of an open stream it answers
+// no records and an iterator that stays there.
 func (s *Server) getRecords(in *recordsInput) (json.RawMessage, error) {
-	it, ok := parseIterator(in.ShardIterator)
-	if !ok {
-		return nil, invalid("Invalid ShardIterator")
-	}
-	now, limit := s.now(), maxRecords
-	if in.Limit != nil {
-		limit = *in.Limit
-	}
-	if limit < 1 || limit > maxRecords {
-		return nil, invalid("1 validation error detected: Value '%d' at 'limit' failed to satisfy constraint: Member must have value between 1 and %d", limit, maxRecords)
-	}
-	if now.Sub(it.made) > iteratorLife {
-		return nil, fail(codeExpiredIterator, "Iterator expired. The iterator was created at time %s while right now it is %s which is further in the future than the tolerated delay of 15 minutes.", it.made.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	now := s.now()
+	it, limit, err := in.check(now)
+	if err != nil {
+		return nil, err
 	}
 	st, err := s.stream(it.arn)
 	if err != nil {
@@ -72,6 +67,29 @@ func (s *Server) getRecords(in *recordsInput) (json.RawMessage, error) {
 	it.number += uint64(len(records))
 	it.made = now
 	return st.answer(records, it), nil
+}
+
+// check reads the iterator, which must not be too old, and the limit.
+func (in *recordsInput) check(now time.Time) (it iterator, limit int, err error) {
+	limit = maxRecords
+	if in.Limit != nil {
+		limit = *in.Limit
+	}
+	var c constraints
+	c.atLeast(in.Limit, "limit", 1)
+	c.atMost(in.Limit, "limit", maxRecords)
+	if err := c.err(); err != nil {
+		return it, 0, err
+	}
+	it, ok := parseIterator(in.ShardIterator)
+	switch {
+	case !ok:
+		return it, 0, invalid("Invalid ShardIterator")
+	case now.Sub(it.made) > iteratorLife:
+		return it, 0, fail(codeExpiredIterator, "Iterator expired. The iterator was created at time %s while right now it is %s which is further in the future than the tolerated delay of 15 minutes.",
+			it.made.UTC().Format(time.RFC3339), now.UTC().Format(time.RFC3339))
+	}
+	return it, limit, nil
 }
 
 // settleStream deletes what TTL makes due in the stream's table, and waits

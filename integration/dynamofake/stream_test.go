@@ -157,6 +157,9 @@ func TestIterators(t *testing.T) {
 	arn := streamARN(t, s, "tab")
 	equal(t, "no such shard", refused(t, s, "GetShardIterator", fmt.Sprintf(`{"StreamArn":%q,"ShardId":"shardId-x","ShardIteratorType":"LATEST"}`, arn)), "ResourceNotFoundException: Requested resource not found: Shard: shardId-x in Stream: "+arn+" not found")
 	equal(t, "no such stream", refused(t, s, "DescribeStream", `{"StreamArn":"arn:x"}`), "ResourceNotFoundException: Requested resource not found: Stream: arn:x not found")
+	equal(t, "no such kind", refused(t, s, "GetShardIterator", fmt.Sprintf(`{"StreamArn":%q,"ShardId":%q,"ShardIteratorType":"FIRST"}`, arn, shardID)), "ValidationException: 1 validation error detected: Value 'FIRST' at 'shardIteratorType' failed to satisfy constraint: Member must satisfy enum value set: [AFTER_SEQUENCE_NUMBER, AT_SEQUENCE_NUMBER, LATEST, TRIM_HORIZON]")
+	equal(t, "no such number", refused(t, s, "GetShardIterator", fmt.Sprintf(`{"StreamArn":%q,"ShardId":%q,"ShardIteratorType":"AT_SEQUENCE_NUMBER","SequenceNumber":"7"}`, arn, shardID)), "ValidationException: Invalid SequenceNumber: 7")
+	equal(t, "no records", refused(t, s, "GetRecords", fmt.Sprintf(`{"ShardIterator":%q,"Limit":0}`, far.text())), "ValidationException: 1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1")
 	equal(t, "no number", refused(t, s, "GetShardIterator", fmt.Sprintf(`{"StreamArn":%q,"ShardId":%q,"ShardIteratorType":"AT_SEQUENCE_NUMBER"}`, arn, shardID)), "ValidationException: The request must contain the parameter SequenceNumber with ShardIteratorType AT_SEQUENCE_NUMBER")
 }
 

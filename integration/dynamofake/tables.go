@@ -85,6 +85,7 @@ func (s *stream) end(now time.Time) {
 	s.ended = now
 }
 
+// createTable makes a table, which is ready at once.
 func (s *Server) createTable(in *createInput) (*tableDescriptionOutput, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -150,6 +151,7 @@ func (s *Server) changeTable(name string, change func(*definition) error) error 
 	return err
 }
 
+// notFound is the answer of calls on tables about one that is not there.
 func notFound(table string) error {
 	return fail(codeNotFound, "Requested resource not found: Table: %s not found", table)
 }
@@ -176,6 +178,7 @@ func (s *Server) described(in *tableInput) (*table, error) {
 	return t, nil
 }
 
+// describeTable describes a table as it is now.
 func (s *Server) describeTable(in *tableInput) (*describeTableOutput, error) {
 	t, err := s.described(in)
 	if err != nil {
@@ -186,6 +189,8 @@ func (s *Server) describeTable(in *tableInput) (*describeTableOutput, error) {
 	return &describeTableOutput{t.describe(statusActive)}, nil
 }
 
+// deleteTable deletes a table with its items and indexes. Its stream stays
+// readable until its records are too old, as in the service.
 func (s *Server) deleteTable(in *tableInput) (*tableDescriptionOutput, error) {
 	t, err := s.described(in)
 	if err != nil {
@@ -244,6 +249,7 @@ type listTablesOutput struct {
 // maxListed is the documented limit of ListTables.
 const maxListed = 100
 
+// listTables lists the tables by name.
 func (s *Server) listTables(in *listTablesInput) (*listTablesOutput, error) {
 	var c constraints
 	c.name(in.ExclusiveStartTableName, "exclusiveStartTableName")

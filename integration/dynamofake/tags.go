@@ -47,6 +47,7 @@ func (in *tagInput) notFound() error {
 	return fail(codeNotFound, "Requested resource not found: ResourcArn: %s not found", *in.ResourceArn)
 }
 
+// tagResource adds tags to a table; one with the same key is replaced.
 func (s *Server) tagResource(in *tagInput) (struct{}, error) {
 	if in.Tags != nil && len(in.Tags) == 0 {
 		return struct{}{}, invalid("Atleast one Tag needs to be provided as Input.")
@@ -59,6 +60,7 @@ func (s *Server) tagResource(in *tagInput) (struct{}, error) {
 	})
 }
 
+// untagResource removes tags, whether they are there or not.
 func (s *Server) untagResource(in *tagInput) (struct{}, error) {
 	if in.TagKeys != nil && len(in.TagKeys) == 0 {
 		return struct{}{}, invalid("Atleast one Tag Key needs to be provided as Input.")
@@ -75,6 +77,7 @@ func withoutTag(tags []tag, key string) []tag {
 	return slices.DeleteFunc(tags, func(t tag) bool { return t.Key == key })
 }
 
+// listTagsOfResource lists all tags; the service pages, we need not.
 func (s *Server) listTagsOfResource(in *tagInput) (*tagsOutput, error) {
 	name, err := in.taggedTable()
 	if err != nil {

@@ -75,6 +75,7 @@ func (w *writer) reasons(reasons []reason) {
 	w.close(']')
 }
 
+// transactWriteItems does all writes or none.
 func (s *Server) transactWriteItems(r *request, out *writer) error {
 	t, err := s.prepareTransaction(r)
 	if err != nil {
@@ -147,6 +148,8 @@ func (t *transaction) finish() error {
 	return nil
 }
 
+// sortTables puts tables into the order in which they are locked: one order for
+// all, so that nobody waits in a circle.
 func sortTables(tables []*table) {
 	slices.SortFunc(tables, func(a, b *table) int { return strings.Compare(a.name, b.name) })
 }

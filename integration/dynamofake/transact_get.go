@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// transactGetItems reads all items as they are at one moment.
 func (s *Server) transactGetItems(r *request, out *writer) error {
 	if err := r.checkTransactGet(); err != nil {
 		return err

@@ -78,6 +78,7 @@ func (t *ttl) change(c *change, now time.Time) {
 	t.first()
 }
 
+// add notes when a record is due, if ever.
 func (t *ttl) add(key string, r *record) {
 	if r.due != 0 {
 		t.due.Set(dueKey(r.due, key), key)
@@ -93,6 +94,7 @@ func (t *ttl) first() {
 	t.next.Store(at)
 }
 
+// dueKey sorts by time.
 func dueKey(due int64, key string) string {
 	return string(binary.BigEndian.AppendUint64(make([]byte, 0, 8+len(key)), uint64(due))) + key
 }
@@ -143,6 +145,8 @@ type ttlOutput struct {
 	TimeToLiveSpecification timeToLive
 }
 
+// updateTimeToLive switches expiry on or off. The service takes up to an hour
+// for it, and refuses a second change meanwhile; here it holds at once.
 func (s *Server) updateTimeToLive(in *ttlInput) (*ttlOutput, error) {
 	if err := checkTableName(&in.TableName); err != nil {
 		return nil, err
@@ -182,6 +186,7 @@ type describeTTLOutput struct {
 	TimeToLiveDescription ttlDescription
 }
 
+// describeTimeToLive says which attribute expires items.
 func (s *Server) describeTimeToLive(in *tableInput) (*describeTTLOutput, error) {
 	t, err := s.described(in)
 	if err != nil {

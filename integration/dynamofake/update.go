@@ -38,6 +38,7 @@ func (p path) eval(sc *scope, it item) (value, error) {
 	return v, nil
 }
 
+// eval is the sum or difference of two numbers.
 func (a arithmetic) eval(sc *scope, it item) (value, error) {
 	x, y, err := evalBoth(a.left, a.right, sc, it)
 	switch {
@@ -50,6 +51,8 @@ func (a arithmetic) eval(sc *scope, it item) (value, error) {
 	return value{kind: kindN, text: sum}, err
 }
 
+// eval is what the path leads to, or else the other operand, which is not
+// looked at before.
 func (f ifNotExists) eval(sc *scope, it item) (value, error) {
 	if v, err := f.path.eval(sc, it); err == nil {
 		return v, nil
@@ -57,6 +60,7 @@ func (f ifNotExists) eval(sc *scope, it item) (value, error) {
 	return f.otherwise.eval(sc, it)
 }
 
+// eval is one list behind the other.
 func (f listAppend) eval(sc *scope, it item) (value, error) {
 	x, y, err := evalBoth(f.head, f.tail, sc, it)
 	switch {

@@ -34,6 +34,7 @@ func (u *indexUpdate) target() *indexDefinition {
 	return nil
 }
 
+// updateTable changes a table. All parts of the change are made or none.
 func (s *Server) updateTable(in *updateTableInput) (*tableDescriptionOutput, error) {
 	if err := in.check(); err != nil {
 		return nil, err
@@ -128,6 +129,7 @@ func (in *updateTableInput) apply(d *definition, now time.Time) error {
 	return nil
 }
 
+// applyStream refuses to switch a stream on or off that is so already.
 func (in *updateTableInput) applyStream(d *definition, now time.Time) error {
 	if in.StreamSpecification == nil {
 		return nil

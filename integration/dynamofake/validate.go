@@ -12,12 +12,15 @@ type constraints []string
 
 const maxConstraints = 10
 
+// add notes a complaint: the value as it is shown, where it is, and what it must
+// be.
 func (c *constraints) add(shown, at, must string) {
 	if len(*c) < maxConstraints {
 		*c = append(*c, fmt.Sprintf("Value %s at '%s' failed to satisfy constraint: %s", shown, at, must))
 	}
 }
 
+// err is the answer, nil if there is nothing to complain about.
 func (c constraints) err() error {
 	switch len(c) {
 	case 0:
@@ -94,10 +97,12 @@ func (c *constraints) atMost(n *int, at string, most int) {
 	}
 }
 
+// capacity checks ReturnConsumedCapacity.
 func (c *constraints) capacity(r *request) {
 	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
 }
 
+// metrics checks ReturnItemCollectionMetrics.
 func (c *constraints) metrics(r *request) {
 	c.enum(r.returnMetrics, "returnItemCollectionMetrics", "SIZE", "NONE")
 }

@@ -137,6 +137,7 @@ func (it item) sortNames() item {
 	return out
 }
 
+// equal reports deep equality; nothing equals a value of another type.
 func (v value) equal(w value) bool {
 	return v.kind == w.kind && v.text == w.text && v.elems.equal(w.elems)
 }

@@ -233,6 +233,7 @@ func damaged(data []byte) bool {
 	return ok
 }
 
+// replayBatch takes a batch apart.
 func replayBatch(batch []byte, replay func([]byte) error) error {
 	for len(batch) > 0 {
 		n, size := binary.Uvarint(batch)

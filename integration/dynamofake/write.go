@@ -35,6 +35,7 @@ type change struct {
 	byTTL bool
 }
 
+// newRecord is the record of an item.
 func newRecord(it item) *record { return &record{item: it, size: it.bytes()} }
 
 // prepareWrite checks everything about a write that needs no look at the item.
@@ -182,6 +183,8 @@ func (w *write) updated(old *record) (*record, error) {
 	return r, nil
 }
 
+// conditionFailed is the refusal, with the item if the caller wants it and there
+// is one.
 func (w *write) conditionFailed(old *record) error {
 	if !w.oldOnFail || old == nil {
 		return errConditionFailed
