@@ -23,7 +23,8 @@ type Attempt struct {
 	mayHold    bool          // a claim or takeover was sent and not refused
 	orphanAge  time.Duration // since the claim of the orphan that it met
 
-	kept        Response // as it is recorded
+	kept        Response    // as it is recorded
+	instead     *substitute // recorded instead of a response that the handler withholds
 	handlerTook time.Duration
 	storeCtx    attemptContext // for the store
 	handlerCtx  attemptContext // for the handler
@@ -31,6 +32,7 @@ type Attempt struct {
 	mu          sync.Mutex
 	enlisted    []any       // guarded by mu
 	disposition Disposition // guarded by mu; set by the handler
+	withheld    bool        // guarded by mu; set by the handler
 	usage       Usage       // guarded by mu
 }
 
@@ -98,6 +100,35 @@ func (t *Attempt) Decide(d Disposition) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.disposition = d
+}
+
+// Withhold keeps the handler's response out of the record, because it is secret, or too large: the first caller gets it,
+// and where it would have been recorded, every later request with the key is answered 409 response-not-stored. What
+// becomes of the claim is decided on the response, as always.
+func (t *Attempt) Withhold() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.withheld = true
+}
+
+// substitute is what is recorded in place of a response that is withheld.
+type substitute struct{ real, recorded *Response }
+
+// recordableOf is what is recorded of the handler's response: all that belongs to the operation, or only that it was.
+func (t *Attempt) recordableOf(r *Response) Response {
+	t.mu.Lock()
+	withheld := t.withheld
+	t.mu.Unlock()
+	if !withheld {
+		return recordedForm(r)
+	}
+	t.instead = &substitute{real: r, recorded: t.problem(OutcomeFirst, responseNotStored, 0).response}
+	return *t.instead.recorded
+}
+
+// recordedForm is a response without what belongs to one exchange.
+func recordedForm(r *Response) Response {
+	return Response{Status: r.Status, Header: recordable(r.Header), Body: r.Body}
 }
 
 // decided is what the handler has said, or 0.

@@ -3,7 +3,6 @@ package idempotency
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -29,7 +28,7 @@ func BenchmarkGuard(b *testing.B) {
 		keys[i] = fmt.Sprint("key-", i)
 	}
 	guard := func() *Guard {
-		g, err := New(Config{Store: &Memory{}, Scope: JWTClaim("tenant"), Principal: JWTClaim("sub"), Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
+		g, err := New(Config{Store: &Memory{}, Scope: JWTClaim("tenant"), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			b.Fatal(err)
 		}

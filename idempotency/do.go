@@ -68,6 +68,9 @@ func (a answer) result(id string, into any) error {
 	if p := a.problem; p != nil {
 		return &Error{Code: p.Code, Detail: p.Detail, Retryable: p.Retryable, RetryAfter: p.RetryAfter, ID: id, Err: a.err}
 	}
+	if a.response.Header.Get("Content-Type") == problemType { // recorded in place of a result that was withheld
+		return &Error{Code: responseNotStored.Code, Detail: responseNotStored.Detail, ID: id}
+	}
 	if err := json.Unmarshal(a.response.Body, into); err != nil {
 		return fmt.Errorf("idempotency: the recorded result of %s is of another type: %w", id, err)
 	}
@@ -86,11 +89,12 @@ type Error struct {
 
 // The errors that [Do] returns match these by their code.
 var (
-	ErrInProgress       error = &Error{Code: inProgress.Code}       // another run holds the claim
-	ErrKeyReused        error = &Error{Code: keyReused.Code}        // the key belongs to another operation or input
-	ErrReplayForbidden  error = &Error{Code: replayForbidden.Code}  // the key belongs to another principal
-	ErrOutcomeUnknown   error = &Error{Code: outcomeUnknown.Code}   // nobody knows what a run did; Retryable says whether to ask again
-	ErrStoreUnavailable error = &Error{Code: storeUnavailable.Code} // fn did not run, because it could not be protected
+	ErrInProgress       error = &Error{Code: inProgress.Code}        // another run holds the claim
+	ErrKeyReused        error = &Error{Code: keyReused.Code}         // the key belongs to another operation or input
+	ErrReplayForbidden  error = &Error{Code: replayForbidden.Code}   // the key belongs to another principal
+	ErrOutcomeUnknown   error = &Error{Code: outcomeUnknown.Code}    // nobody knows what a run did; Retryable says whether to ask again
+	ErrResultNotStored  error = &Error{Code: responseNotStored.Code} // fn has run, and has withheld its result
+	ErrStoreUnavailable error = &Error{Code: storeUnavailable.Code}  // fn did not run, because it could not be protected
 )
 
 // Error implements error.

@@ -31,6 +31,7 @@
 //	same key, other principal                        403     replay-forbidden
 //	same key, other request                          422     key-reused
 //	first run not finished                           409     in-progress, with Retry-After
+//	finished, the response was withheld              409     response-not-stored
 //	an earlier run's outcome unknown, policy Refuse  409     outcome-unknown
 //	this run's outcome unknown                       503     outcome-unknown, with Retry-After
 //	the handler returned an error                    500     handler-failed

@@ -1,6 +1,7 @@
 package idempotency
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -127,7 +128,7 @@ func (t *Attempt) complete(ctx context.Context, r *Response) answer {
 	t.mu.Lock()
 	enlisted := t.enlisted
 	t.mu.Unlock()
-	err := t.keep(ctx, r, enlisted)
+	err := t.keep(ctx, t.recordableOf(r), enlisted)
 	if err == nil {
 		return answer{outcome: OutcomeFirst, response: r}
 	}
@@ -143,7 +144,7 @@ func (t *Attempt) notKept(ctx context.Context, r *Response, err error, transacte
 		}
 		r = business.Answer
 		r.Header, _ = sendable(r.Header)
-		err = t.keep(ctx, r, nil)
+		err = t.keep(ctx, recordedForm(r), nil)
 	}
 	var refused *RefusedError
 	switch {
@@ -159,11 +160,11 @@ func (t *Attempt) notKept(ctx context.Context, r *Response, err error, transacte
 
 // keep writes the completion, within the first three quarters of the budget. What is left is for a look at the
 // record where the write is not answered.
-func (t *Attempt) keep(ctx context.Context, r *Response, enlisted []any) error {
+func (t *Attempt) keep(ctx context.Context, r Response, enlisted []any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.budget*3/4)
 	defer cancel()
 	now := t.guard.cfg.Now()
-	t.kept = Response{Status: r.Status, Header: recordable(r.Header), Body: r.Body}
+	t.kept = r
 	return t.guard.cfg.Store.Complete(ctx, Completion{Held: &t.record, Response: &t.kept, Enlisted: enlisted,
 		CompletedAt: floorMillis(now), ExpiresAt: ceilSeconds(now.Add(t.guard.cfg.Retention))})
 }
@@ -202,13 +203,16 @@ func (t *Attempt) lost(ctx context.Context, seen *Record) answer {
 	return *a
 }
 
-// own answers with this attempt's own recorded response.
+// own answers with this attempt's own recorded response, or with the one that it keeps out of the record.
 func (t *Attempt) own(ctx context.Context, seen *Record) answer {
 	r, err := t.recorded(context.WithoutCancel(ctx), seen)
 	if err != nil {
 		a := t.unanswered()
 		a.err = err
 		return a
+	}
+	if w := t.instead; w != nil && bytes.Equal(r.Body, w.recorded.Body) {
+		r = w.real
 	}
 	return answer{outcome: OutcomeFirst, response: r}
 }

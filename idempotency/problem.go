@@ -20,6 +20,8 @@ type Problem struct {
 	RetryAfter time.Duration // sent as whole seconds, rounded up; zero: no such header
 }
 
+const problemType = "application/problem+json"
+
 // Response writes the problem as application/problem+json.
 func (p Problem) Response() *Response {
 	if p.Type == "" {
@@ -37,7 +39,7 @@ func (p Problem) Response() *Response {
 	if err != nil {
 		panic(fmt.Sprintf("idempotency: a problem of strings and numbers did not marshal: %v", err))
 	}
-	h := http.Header{"Content-Type": {"application/problem+json"}}
+	h := http.Header{"Content-Type": {problemType}}
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.FormatInt(int64((p.RetryAfter+time.Second-1)/time.Second), 10))
 	}
@@ -66,6 +68,8 @@ var (
 		Title: "Outcome unknown", Detail: "It is not known what became of an earlier request with this idempotency key. It will not run again until that is settled by the operator of this service."}
 	outcomeUnanswered = Problem{Code: "outcome-unknown", Status: http.StatusServiceUnavailable, Retryable: true,
 		Title: "Outcome unknown", Detail: "It is not known yet whether this request took effect. Send it again later, unchanged and with the same key, to learn it."}
+	responseNotStored = Problem{Code: "response-not-stored", Status: http.StatusConflict,
+		Title: "Response not stored", Detail: "The request with this idempotency key took effect, but its response was not kept. Find out by other means what it was."}
 	storeUnavailable = Problem{Code: "store-unavailable", Status: http.StatusServiceUnavailable, Retryable: true,
 		Title: "Idempotency store unavailable", Detail: "This request did not run, because it cannot be protected from running twice now. Send it again later, unchanged and with the same key."}
 	handlerFailed = Problem{Code: "handler-failed", Status: http.StatusInternalServerError, Retryable: true,

@@ -89,7 +89,7 @@ func (h *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(c, again(ctx, r, body))
 		return c.result(idempotency.AttemptFrom(ctx))
 	})
-	if c.stoodInFor(answer) {
+	if answer == c.large && c.large != nil {
 		c.send(w)
 		return
 	}

@@ -1,7 +1,6 @@
 package httpserver
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,11 +9,6 @@ import (
 
 	"firstwriter/idempotency"
 )
-
-// standIn is what the guard has got for a response that is too large to be recorded.
-type standIn struct {
-	real, given *idempotency.Response // real without its body
-}
 
 // result is the handler's response, for the guard, after it has returned. attempt is nil where it ran unguarded.
 func (c *capture) result(attempt *idempotency.Attempt) (*idempotency.Response, error) {
@@ -30,11 +24,10 @@ func (c *capture) result(attempt *idempotency.Attempt) (*idempotency.Response, e
 		r.Body = c.body.head.Bytes()
 		return r, nil
 	}
-	c.large = &standIn{real: r, given: r}
-	if attempt != nil {
-		c.large.given = attempt.Unstored(r)
+	if c.large = r; attempt != nil {
+		attempt.Withhold()
 	}
-	return c.large.given, nil
+	return r, nil
 }
 
 // own are the headers that the handler has set: neither those of middlewares in front that it left alone, nor what
@@ -56,21 +49,9 @@ func (c *capture) own() http.Header {
 	return own
 }
 
-// stoodInFor reports whether an answer is what the guard got for a response of this handler that is too large to be
-// recorded. Where it comes from the record it is a copy, which is marked if another run has made it.
-func (c *capture) stoodInFor(answer *idempotency.Response) bool {
-	if c.large == nil {
-		return false
-	}
-	given := c.large.given
-	return answer == given || answer.Status == given.Status && bytes.Equal(answer.Body, given.Body) &&
-		answer.Header.Get(idempotency.ReplayHeader) == ""
-}
-
 // send writes the handler's own large response.
 func (c *capture) send(w http.ResponseWriter) {
-	c.large.real.Header.Del(idempotency.ReplayHeader)
-	sendHeader(w, c.large.real, c.body.size)
+	sendHeader(w, c.large, c.body.size)
 	_ = c.body.copyTo(w) // fails if the client has gone; the outcome is recorded
 }
 
