@@ -83,12 +83,12 @@ func (s *Server) getItem(r *request, out *writer) error {
 func (s *Server) read(t *table, look func() *record) (*record, error) {
 	s.expireNow(t)
 	t.mu.RLock()
-	found, position, deleted := look(), t.position, t.deleted
+	found, last, deleted := look(), t.last, t.deleted
 	t.mu.RUnlock()
 	if deleted {
 		return nil, errNoTable
 	}
-	if err := s.log.wait(position); err != nil {
+	if err := s.log.wait(last); err != nil {
 		return nil, internal(err)
 	}
 	return found, nil

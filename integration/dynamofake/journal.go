@@ -26,26 +26,33 @@ const (
 // record writes changes to the streams and the log. It is called under the
 // locks of their tables, after the changes were made.
 func (s *Server) record(changes []change, use *tokenUse, now time.Time) {
-	var e encoder
-	if s.log != nil {
-		e.out = make([]byte, 0, 512)
-		e.byte(recordWrite)
-		e.time(now)
-		e.token(use)
-	}
 	for i := range changes {
-		c := &changes[i]
-		if c.before == c.after {
-			continue
-		}
-		c.table.stream.append(c, now)
-		if s.log != nil {
+		changes[i].table.stream.append(&changes[i], now)
+	}
+	if s.log != nil {
+		s.journal(changes, use, now)
+	}
+}
+
+// journal writes changes to the log, unless nothing changed.
+func (s *Server) journal(changes []change, use *tokenUse, now time.Time) {
+	e := encoder{out: make([]byte, 0, 512)}
+	e.byte(recordWrite)
+	e.time(now)
+	e.token(use)
+	nothing := use == nil
+	for i := range changes {
+		if c := &changes[i]; c.before != c.after {
+			nothing = false
 			e.change(c)
 		}
 	}
-	position := s.log.append(e.out)
+	if nothing {
+		return
+	}
+	last := s.log.append(e.out)
 	for i := range changes {
-		changes[i].table.position = position
+		changes[i].table.last = last
 	}
 }
 

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 )
@@ -38,11 +36,11 @@ func (s *Server) compact() error {
 	sortTables(tables)
 	lockAll(tables)
 	defer unlockAll(tables)
-	size, err := s.log.replace(s.snapshot(tables))
-	if err != nil {
+	content := s.snapshot(tables)
+	if err := s.log.replace(content); err != nil {
 		return fmt.Errorf("compacting the log: %w", err)
 	}
-	s.compactAt.Store(max(compactFrom, size*compactRatio))
+	s.compactAt.Store(max(compactFrom, int64(len(content))*compactRatio))
 	return nil
 }
 
@@ -153,46 +151,4 @@ func (s *Server) replayStream(p *payload) error {
 		st.records = append(st.records, r)
 	}
 	return p.err
-}
-
-// replace makes the content the log, and returns its size.
-func (l *wal) replace(content []byte) (int64, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.flushing {
-		l.written.Wait()
-	}
-	if l.err != nil {
-		return 0, l.err
-	}
-	f, err := writeFile(l.path+".new", content)
-	if err != nil {
-		return 0, err
-	}
-	if err := os.Rename(l.path+".new", l.path); err != nil {
-		_ = f.Close()
-		return 0, err
-	}
-	_ = l.file.Close() // nothing of it is needed any more
-	l.file = f
-	l.pending, l.durable, l.length = l.pending[:0], l.appended, int64(len(content))
-	l.written.Broadcast()
-	return l.length, syncDir(filepath.Dir(l.path))
-}
-
-// writeFile makes a durable file and leaves it open at its end.
-func writeFile(path string, content []byte) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err != nil {
-		_ = f.Close()
-		return nil, err
-	}
-	return f, nil
 }

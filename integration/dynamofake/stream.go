@@ -60,7 +60,7 @@ func parseSequence(text string) (uint64, bool) {
 // append adds a change, unless nothing changed: the service writes no record
 // for a put of what is there already. A nil stream takes nothing.
 func (s *stream) append(c *change, now time.Time) {
-	if s == nil || c.before != nil && c.after != nil && c.before.item.equal(c.after.item) {
+	if s == nil || c.before == c.after || c.before != nil && c.after != nil && c.before.item.equal(c.after.item) {
 		return
 	}
 	r := streamRecord{at: now, byTTL: c.byTTL}

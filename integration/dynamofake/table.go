@@ -24,8 +24,8 @@ type table struct {
 	open map[string]*transaction
 	// deleted is set when the table is dropped; who waited for mu sees it.
 	deleted bool
-	// position is where the log stood after the last change.
-	position int64
+	// last is the log's batch with the last change; nil if it is done for sure.
+	last *batch
 }
 
 // record is a stored item. It is never changed, only replaced.

@@ -100,20 +100,20 @@ func (s *Server) createTable(in *createInput) (*tableDescriptionOutput, error) {
 	}
 	s.tables[d.TableName] = t
 	t.adopt(s, d, now)
-	position := s.logTable(&d, now)
-	t.position = position
+	last := s.logTable(&d, now)
+	t.last = last
 	out := t.describe(statusCreating)
 	s.mu.Unlock()
-	if err := s.log.wait(position); err != nil {
+	if err := s.log.wait(last); err != nil {
 		return nil, internal(err)
 	}
 	return &tableDescriptionOutput{out}, nil
 }
 
 // logTable writes a definition to the log.
-func (s *Server) logTable(d *definition, now time.Time) int64 {
+func (s *Server) logTable(d *definition, now time.Time) *batch {
 	if s.log == nil {
-		return 0
+		return nil
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -140,12 +140,12 @@ func (s *Server) changeTable(name string, change func(*definition) error) error 
 	err := change(&d)
 	if err == nil {
 		t.adopt(s, d, now)
-		t.position = s.logTable(&d, now)
+		t.last = s.logTable(&d, now)
 	}
-	position := t.position
+	last := t.last
 	t.mu.Unlock()
 	s.mu.Unlock()
-	if failed := s.log.wait(position); failed != nil {
+	if failed := s.log.wait(last); failed != nil {
 		return internal(failed)
 	}
 	return err
@@ -206,16 +206,16 @@ func (s *Server) deleteTable(in *tableInput) (*tableDescriptionOutput, error) {
 	now := s.now()
 	s.mu.Lock()
 	s.dropTable(t.name, now)
-	var position int64
+	var last *batch
 	if s.log != nil {
 		e := encoder{}
 		e.byte(recordDrop)
 		e.str(t.name)
 		e.time(now)
-		position = s.log.append(e.out)
+		last = s.log.append(e.out)
 	}
 	s.mu.Unlock()
-	if err := s.log.wait(position); err != nil {
+	if err := s.log.wait(last); err != nil {
 		return nil, internal(err)
 	}
 	return &tableDescriptionOutput{out}, nil

@@ -167,11 +167,11 @@ func (s *Server) run(t *transaction, use *tokenUse) ([]consumed, error) {
 	} else {
 		runtime.Gosched()
 	}
-	used, position, err := s.finish(t, changes, use)
+	used, last, err := s.finish(t, changes, use)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.log.wait(position); err != nil {
+	if err := s.log.wait(last); err != nil {
 		return nil, internal(err)
 	}
 	return used, nil
@@ -214,9 +214,9 @@ func (w *write) decideHeld(before *record) (*record, error) {
 	return w.decide(before)
 }
 
-// finish is the second phase. It returns the cost by table and where the log
-// stands. The error says that a table was deleted since the first phase.
-func (s *Server) finish(t *transaction, changes []change, use *tokenUse) (used []consumed, position int64, err error) {
+// finish is the second phase. It returns the cost by table and the log's batch
+// to wait for. The error says that a table was deleted since the first phase.
+func (s *Server) finish(t *transaction, changes []change, use *tokenUse) (used []consumed, last *batch, err error) {
 	lockAll(t.tables)
 	defer unlockAll(t.tables)
 	for _, w := range t.writes {
@@ -224,7 +224,7 @@ func (s *Server) finish(t *transaction, changes []change, use *tokenUse) (used [
 	}
 	for _, table := range t.tables {
 		if table.deleted {
-			return nil, 0, errNoTable
+			return nil, nil, errNoTable
 		}
 	}
 	each := s.commit(changes, use)
@@ -233,12 +233,12 @@ func (s *Server) finish(t *transaction, changes []change, use *tokenUse) (used [
 		at := slices.Index(t.tables, w.table)
 		used[at].table = w.table.name
 		used[at].add(each[i].times(2))
-		position = max(position, w.table.position)
+		last = w.table.last // one record, so one batch
 	}
 	for _, u := range used {
 		s.stats.wrote(u.total())
 	}
-	return used, position, nil
+	return used, last, nil
 }
 
 func lockAll(tables []*table) {

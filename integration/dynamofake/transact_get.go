@@ -74,11 +74,11 @@ func (s *Server) readTogether(gets []*get, tables []*table) ([]*record, error) {
 	for _, t := range tables {
 		s.expireNow(t)
 	}
-	found, position, err := lookTogether(gets, tables)
+	found, last, err := lookTogether(gets, tables)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.log.wait(position); err != nil {
+	if err := s.log.wait(last); err != nil {
 		return nil, internal(err)
 	}
 	return found, nil
@@ -86,18 +86,18 @@ func (s *Server) readTogether(gets []*get, tables []*table) ([]*record, error) {
 
 // lookTogether is readTogether under the tables' locks. An item that an open
 // transaction writes cancels the read, as in the service.
-func lookTogether(gets []*get, tables []*table) (found []*record, position int64, err error) {
+func lookTogether(gets []*get, tables []*table) (found []*record, last *batch, err error) {
 	for _, t := range tables {
 		t.mu.RLock()
 		defer t.mu.RUnlock()
-		position = max(position, t.position)
+		last = later(last, t.last)
 	}
 	found = make([]*record, len(gets))
 	reasons := make([]reason, len(gets))
 	conflict := false
 	for i, g := range gets {
 		if g.table.deleted {
-			return nil, 0, errNoTable
+			return nil, nil, errNoTable
 		}
 		reasons[i] = reasonOf(nil)
 		if g.table.open[g.key] != nil {
@@ -106,9 +106,9 @@ func lookTogether(gets []*get, tables []*table) (found []*record, position int64
 		found[i] = g.table.find(g.key)
 	}
 	if conflict {
-		return nil, 0, canceled(reasons)
+		return nil, nil, canceled(reasons)
 	}
-	return found, position, nil
+	return found, last, nil
 }
 
 // transactGet writes the answer.

@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// later starts a call in a goroutine and returns a function that waits for its
+// begin starts a call in a goroutine and returns a function that waits for its
 // answer.
-func later(s *Server, op, body string) func() string {
+func begin(s *Server, op, body string) func() string {
 	out := make(chan string, 1)
 	go func() { out <- string(s.call(serviceOf(op)+"."+op, []byte(body)).body) }()
 	return func() string { return <-out }
@@ -60,7 +60,7 @@ func TestOpenTransaction(t *testing.T) {
 		createTable(t, s, "tab", "")
 		put(t, s, "tab", "a", `"n":{"N":"1"}`)
 		const body = `{"ClientRequestToken":"token","TransactItems":[{"Update":{"TableName":"tab","Key":{"pk":{"S":"a"}},"UpdateExpression":"ADD n :n","ExpressionAttributeValues":{":n":{"N":"1"}}}},{"Put":{"TableName":"tab","Item":{"pk":{"S":"b"}}}}]}`
-		first := later(s, "TransactWriteItems", body)
+		first := begin(s, "TransactWriteItems", body)
 		time.Sleep(time.Second / 2)
 
 		const conflict = "TransactionConflictException: Transaction is ongoing for the item"
@@ -91,7 +91,7 @@ func TestTableDeletedUnderTransaction(t *testing.T) {
 		s := open(t, Options{Dir: dir, TransactionTime: time.Second})
 		createTable(t, s, "tab", "")
 		createTable(t, s, "other", "")
-		first := later(s, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"tab","Item":{"pk":{"S":"a"}}}},{"Put":{"TableName":"other","Item":{"pk":{"S":"a"}}}}]}`)
+		first := begin(s, "TransactWriteItems", `{"TransactItems":[{"Put":{"TableName":"tab","Item":{"pk":{"S":"a"}}}},{"Put":{"TableName":"other","Item":{"pk":{"S":"a"}}}}]}`)
 		time.Sleep(time.Second / 2)
 		mustCall(t, s, "DeleteTable", `{"TableName":"tab"}`)
 		equal(t, "transaction", errorText(t, []byte(first())), "ResourceNotFoundException: Requested resource not found")

@@ -2,7 +2,6 @@ package dynamofake
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"os"
@@ -16,10 +15,10 @@ import (
 // crash can spoil no frame but the last, and nothing in that one was
 // acknowledged.
 //
-// Whoever changes data appends a record under the lock of what it changes, so
-// the log's order is the order of the changes; then it waits, without the lock,
-// until the log is on the disk up to there. Of those who wait at once, one
-// writes and syncs for all.
+// Whoever changes data appends a record to the batch that is being built, under
+// the lock of what it changes, so the log's order is the order of the changes.
+// Then it waits for the batch, without the lock. Of those who wait at once, one
+// writes and syncs for all, while the next batch is being built.
 const (
 	logName   = "dynamofake.log"
 	logMagic  = "dynfake1"
@@ -29,21 +28,44 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // wal is the open log. A nil one belongs to a server without a directory: it
-// takes nothing and is always durable.
+// takes nothing, and waiting for it is over at once.
 type wal struct {
 	path string
-	file *os.File
 	lock *os.File
+	// turn has room for one: whoever put something in may use the file.
+	turn chan struct{}
+	file *os.File
 
-	mu       sync.Mutex
-	written  *sync.Cond // signals every end of a flush
-	pending  []byte     // the frame that is being built; empty: no record in it
-	spare    []byte     // the buffer that pending was before
-	appended int64      // records that were ever appended: the position of the end
-	durable  int64      // how many of them are on the disk
-	length   int64      // of the file
-	flushing bool
-	err      error // the first failure: after it nothing is promised any more
+	mu      sync.Mutex // guards what follows
+	pending *batch     // the one that is being built
+	spare   []byte     // the buffer of an earlier one
+	length  int64      // of the file
+	err     error      // the first failure: after it nothing is promised any more
+}
+
+// batch is what goes to the disk at once.
+type batch struct {
+	number int64         // batches go to the disk in the order of their numbers
+	frame  []byte        // empty: no record in it
+	done   chan struct{} // closed when it is on the disk, or never will be
+	err    error         // to be read once it is done
+}
+
+// later is the batch that will be done last; nil is done.
+func later(a, b *batch) *batch {
+	if a == nil || b != nil && b.number > a.number {
+		return b
+	}
+	return a
+}
+
+// begin begins a new batch. The caller holds the mutex.
+func (l *wal) begin() {
+	next := &batch{frame: l.spare[:0], done: make(chan struct{})}
+	if l.pending != nil {
+		next.number = l.pending.number + 1
+	}
+	l.pending, l.spare = next, nil
 }
 
 // seal fills in the head of a frame, whose batch is there already.
@@ -61,53 +83,115 @@ func appendRecord(frame, record []byte) []byte {
 	return append(frame, record...)
 }
 
-// append adds a record and returns the position to wait for.
-func (l *wal) append(record []byte) int64 {
-	if l == nil {
-		return 0
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.pending = appendRecord(l.pending, record)
-	l.appended++
-	return l.appended
-}
-
-// wait returns when the log is on the disk up to the position.
-func (l *wal) wait(position int64) error {
+// append adds a record and returns the batch to wait for.
+func (l *wal) append(record []byte) *batch {
 	if l == nil {
 		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.durable < position && l.err == nil {
-		if l.flushing {
-			l.written.Wait()
-			continue
-		}
-		l.flush()
-	}
-	return l.err
+	l.pending.frame = appendRecord(l.pending.frame, record)
+	return l.pending
 }
 
-// flush writes what is pending and syncs it, without the mutex meanwhile.
-func (l *wal) flush() {
-	batch, end := l.pending, l.appended
-	l.pending, l.flushing = l.spare[:0], true
+// wait returns when the batch is on the disk. Whoever comes first writes it.
+func (l *wal) wait(b *batch) error {
+	if l == nil || b == nil {
+		return nil
+	}
+	select {
+	case <-b.done: // most reads find it so
+		return b.err
+	default:
+	}
+	select {
+	case <-b.done:
+	case l.turn <- struct{}{}:
+		l.flush(b)
+		<-l.turn
+	}
+	return b.err
+}
+
+// flush writes and syncs a batch, unless that was done before it was our turn.
+func (l *wal) flush(b *batch) {
+	l.mu.Lock()
+	if l.pending != b {
+		l.mu.Unlock()
+		return
+	}
+	l.begin()
+	err := l.err
 	l.mu.Unlock()
-	seal(batch)
-	_, err := l.file.Write(batch)
+	if err == nil {
+		err = l.write(b.frame)
+	}
+	l.mu.Lock()
+	l.err, l.spare = err, b.frame
+	if err == nil {
+		l.length += int64(len(b.frame))
+	}
+	l.mu.Unlock()
+	b.frame, b.err = nil, err
+	close(b.done)
+}
+
+// write puts a frame on the disk.
+func (l *wal) write(frame []byte) error {
+	seal(frame)
+	_, err := l.file.Write(frame)
 	if err == nil {
 		err = l.file.Sync()
 	}
-	l.mu.Lock()
-	l.spare, l.flushing = batch, false
 	if err != nil {
-		l.err = fmt.Errorf("the log cannot be written: %w; free space or repair the disk, then start again", err)
-	} else {
-		l.durable, l.length = end, l.length+int64(len(batch))
+		return fmt.Errorf("the log cannot be written: %w; free space or repair the disk, then start again", err)
 	}
-	l.written.Broadcast()
+	return nil
+}
+
+// replace makes the content, which has everything that was appended, the log.
+func (l *wal) replace(content []byte) error {
+	l.turn <- struct{}{}
+	defer func() { <-l.turn }()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return l.err
+	}
+	f, err := writeFile(l.path+".new", content)
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(l.path+".new", l.path); err != nil {
+		_ = f.Close()
+		return err
+	}
+	_ = l.file.Close() // nothing of it is needed any more
+	l.file, l.length = f, int64(len(content))
+	if err := syncDir(filepath.Dir(l.path)); err != nil {
+		return err
+	}
+	l.spare = l.pending.frame
+	close(l.pending.done)
+	l.begin()
+	return nil
+}
+
+// writeFile makes a durable file and leaves it open at its end.
+func writeFile(path string, content []byte) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // size is the length of the file, without what is pending.
@@ -117,160 +201,26 @@ func (l *wal) size() int64 {
 	return l.length
 }
 
-// end is the position of everything that was appended.
-func (l *wal) end() int64 {
+// last is the batch with the last record, nil if all are done.
+func (l *wal) last() *batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.appended
+	if len(l.pending.frame) == 0 {
+		return nil
+	}
+	return l.pending
 }
 
-// close makes everything durable and closes the files.
+// close makes everything durable and closes the files. Nobody appends any more.
 func (l *wal) close() error {
 	if l == nil {
 		return nil
 	}
-	err := l.wait(l.end())
+	err := l.wait(l.last())
 	if closed := l.file.Close(); err == nil {
 		err = closed
 	}
 	if closed := l.lock.Close(); err == nil {
-		err = closed
-	}
-	return err
-}
-
-// openLog opens the log of a directory, gives every record to replay, and cuts off
-// what a crash left unfinished at the end.
-func openLog(dir string, replay func(payload []byte) error) (*wal, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
-	}
-	lock, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	l := &wal{path: filepath.Join(dir, logName), lock: lock}
-	l.written = sync.NewCond(&l.mu)
-	if err := l.load(replay); err != nil {
-		_ = lock.Close() // the first error is the one to tell
-		return nil, err
-	}
-	return l, nil
-}
-
-// load replays the file, or makes a new one, and leaves it open at its end.
-func (l *wal) load(replay func([]byte) error) error {
-	data, err := os.ReadFile(l.path)
-	if err != nil && !os.IsNotExist(err) {
-		return err
-	}
-	end, err := replayLog(data, replay)
-	if err != nil {
-		return fmt.Errorf("%s: %w", l.path, err)
-	}
-	if l.file, err = os.OpenFile(l.path, os.O_RDWR|os.O_CREATE, 0o644); err != nil {
-		return err
-	}
-	if err := l.cutTo(end); err != nil {
-		_ = l.file.Close()
-		return err
-	}
-	l.length = end
-	return syncDir(filepath.Dir(l.path))
-}
-
-// cutTo makes the file end there, with at least the magic in it.
-func (l *wal) cutTo(end int64) error {
-	if err := l.file.Truncate(end); err != nil {
-		return err
-	}
-	if _, err := l.file.WriteAt([]byte(logMagic), 0); err != nil {
-		return err
-	}
-	if _, err := l.file.Seek(0, 2); err != nil {
-		return err
-	}
-	return l.file.Sync()
-}
-
-// replayLog reads a log and returns where its last whole frame ends. A bad
-// frame with a good one behind it was not left by a crash: the file was
-// damaged, and dropping the rest would lose acknowledged writes.
-func replayLog(data []byte, replay func([]byte) error) (int64, error) {
-	if len(data) < len(logMagic) {
-		return int64(len(logMagic)), nil
-	}
-	if string(data[:len(logMagic)]) != logMagic {
-		return 0, errors.New("not a log of dynamofake; use another directory")
-	}
-	at := len(logMagic)
-	for {
-		batch, ok := readFrame(data[at:])
-		if !ok {
-			break
-		}
-		if err := replayBatch(batch, replay); err != nil {
-			return 0, fmt.Errorf("frame at byte %d: %w", at, err)
-		}
-		at += headBytes + len(batch)
-	}
-	if damaged(data[at:]) {
-		return 0, fmt.Errorf("damaged at byte %d; restore the file from a copy, or remove it to start empty", at)
-	}
-	return int64(at), nil
-}
-
-// damaged reports whether a good frame follows the bad one at the start.
-func damaged(data []byte) bool {
-	if len(data) <= headBytes {
-		return false
-	}
-	next := headBytes + int(binary.BigEndian.Uint32(data))
-	if next >= len(data) {
-		return false
-	}
-	_, ok := readFrame(data[next:])
-	return ok
-}
-
-// replayBatch takes a batch apart.
-func replayBatch(batch []byte, replay func([]byte) error) error {
-	for len(batch) > 0 {
-		n, size := binary.Uvarint(batch)
-		if size <= 0 || n > uint64(len(batch)-size) {
-			return errPayload
-		}
-		end := size + int(n)
-		if err := replay(batch[size:end]); err != nil {
-			return err
-		}
-		batch = batch[end:]
-	}
-	return nil
-}
-
-// readFrame is the batch of the frame at the start of data; not ok if it is
-// not whole.
-func readFrame(data []byte) (batch []byte, ok bool) {
-	if len(data) <= headBytes {
-		return nil, false
-	}
-	n := int(binary.BigEndian.Uint32(data))
-	if n == 0 || n > len(data)-headBytes {
-		return nil, false
-	}
-	batch = data[headBytes : headBytes+n]
-	return batch, crc32.Checksum(batch, castagnoli) == binary.BigEndian.Uint32(data[4:])
-}
-
-// syncDir makes a new or renamed file in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if closed := d.Close(); err == nil {
 		err = closed
 	}
 	return err

@@ -245,10 +245,10 @@ func (s *Server) perform(w *write) (change, consumed, error) {
 	t := w.table
 	t.mu.Lock()
 	done, used, err := s.decideAndCommit(w)
-	position := t.position
+	last := t.last
 	t.mu.Unlock()
 	s.stats.wrote(used.total())
-	if failed := s.log.wait(position); failed != nil {
+	if failed := s.log.wait(last); failed != nil {
 		return done, used, internal(failed)
 	}
 	return done, used, err
