@@ -23,7 +23,8 @@ func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
 			end()
 			return t.finish(ctx, cut, r, err)
 		}
-		if hctx.Err() != nil {
+		if hctx.Err() != nil || !t.leaseLeft() {
+			end()
 			return *t.unavailable(ctx, errNoTime)
 		}
 	}
