@@ -14,7 +14,7 @@ const labelFormat = "2006-01-02T15:04:05.000"
 // newTable is an empty table; adopt gives it its definition.
 func (s *Server) newTable(name string) *table {
 	t := &table{name: name, open: map[string]*transaction{}}
-	t.ttl.delay = s.options.TTLDelay
+	t.ttl.delay = max(0, s.options.TTLDelay)
 	t.ttl.first()
 	return t
 }
