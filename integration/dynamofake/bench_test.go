@@ -95,3 +95,23 @@ func BenchmarkQuery(b *testing.B) {
 		return fmt.Sprintf(`{"TableName":"bench","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"k%d"}}}`, i%1000)
 	})
 }
+
+// BenchmarkOpen is the start of a server that keeps its data, with a log of a
+// thousand items.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	s := benchServer(b, Options{Dir: dir})
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s, err := Open(Options{Dir: dir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
