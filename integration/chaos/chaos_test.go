@@ -32,9 +32,9 @@ const (
 	restartEvery    = 80 // finished operations
 )
 
-// TestChaos covers crashes at every point of a request, with a fresh process after each: before the claim (F02), after
-// it (F03), in and after the effect (F07, F08); lost acknowledgements of claim and completion (F04, F09, F63); late
-// writes of dead and fenced processes (F11, F12); freezes (F16); throttling (F58).
+// TestChaos crashes requests at every point, with a fresh process after each: before the claim (F02), after it (F03), in
+// the effect (F07), between the effect and the completion (F08); and loses acknowledgements of claims (F04), completions
+// (F09) and transactions (F63). Dead and fenced processes' writes land late, processes freeze, the database throttles.
 func TestChaos(t *testing.T) {
 	if testing.Short() {
 		*operations = min(*operations, 40)
