@@ -3,8 +3,11 @@ package dynamofake
 // batchGetItem reads items one by one: the batch is no transaction, and each
 // item is as it was when it was looked at.
 func (s *Server) batchGetItem(r *request, out *writer) error {
-	for i := range r.batch { // what is no list of keys is none at all
-		if b := &r.batch[i]; b.keys == nil {
+	for i := range r.batch {
+		switch b := &r.batch[i]; {
+		case b.shape == '[':
+			return unexpected("Unrecognized collection type class com.amazonaws.dynamodb.v20120810.KeysAndAttributes")
+		case b.keys == nil:
 			return invalid("1 validation error detected: Value null at 'requestItems.%s.member.keys' failed to satisfy constraint: Member must not be null", b.name)
 		}
 	}
@@ -40,35 +43,64 @@ func (s *Server) batchGetItem(r *request, out *writer) error {
 
 // prepareBatchGet checks all reads of a batch.
 func (s *Server) prepareBatchGet(r *request) ([]batchPart, error) {
-	if r.complaint != nil {
-		return nil, r.complaint
+	projections, err := s.bindBatchGet(r)
+	if err != nil {
+		return nil, err
 	}
-	var parts []batchPart
-	total := 0
-	for i := range r.batch {
+	parts := make([]batchPart, len(r.batch))
+	for i := range parts {
 		b := &r.batch[i]
-		p := batchPart{table: b.name, request: b}
-		seen := map[string]bool{}
+		parts[i] = batchPart{table: b.name, request: b}
 		for _, key := range b.keys {
-			one := b.get
-			one.table, one.key = &b.name, key
-			g, err := s.prepareGet(&one)
+			g, err := s.resolveGet(b.name, key, projections[i])
 			if err != nil {
 				return nil, err
 			}
-			if seen[g.key] {
-				return nil, invalid("Provided list of item keys contains duplicates")
-			}
-			seen[g.key] = true
-			p.gets = append(p.gets, g)
+			parts[i].gets = append(parts[i].gets, g)
 		}
-		total += len(p.gets)
-		parts = append(parts, p)
-	}
-	if total > maxBatchGet {
-		return nil, invalid("Too many items requested for the BatchGetItem call")
+		if err := projections[i].checkScalarKeys(parts[i].gets[0].table); err != nil {
+			return nil, err
+		}
 	}
 	return parts, nil
+}
+
+// bindBatchGet checks what needs no look at the tables, and returns the
+// projection of each part.
+func (s *Server) bindBatchGet(r *request) ([]bound, error) {
+	projections := make([]bound, len(r.batch))
+	total := 0
+	for i := range r.batch {
+		b := &r.batch[i]
+		var err error
+		if projections[i], err = s.bindGet(&b.get); err != nil {
+			return nil, err
+		}
+		if r.complaint != nil {
+			return nil, r.complaint
+		}
+		if b.keysTwice() {
+			return nil, invalid("Provided list of item keys contains duplicates")
+		}
+		if total += len(b.keys); total > maxBatchGet {
+			return nil, invalid("Too many items requested for the BatchGetItem call")
+		}
+	}
+	return projections, nil
+}
+
+// keysTwice reports whether two keys are the same.
+func (b *tableRequest) keysTwice() bool {
+	seen := make(map[string]bool, len(b.keys))
+	for _, key := range b.keys {
+		var w writer
+		w.item(key)
+		if seen[string(w.out)] {
+			return true
+		}
+		seen[string(w.out)] = true
+	}
+	return false
 }
 
 // getPart reads the items of one table, as long as there is room for them in
@@ -98,7 +130,7 @@ func (s *Server) getPart(p batchPart, r *request, answers, rest, used *writer, l
 		rest.unreadKeys(&p.request.get, unread)
 	}
 	s.stats.read(cost.units)
-	used.capacity(cost, r.returnCapacity, noSplit)
+	used.capacity(cost, r.returnCapacity.value, noSplit)
 	return nil
 }
 

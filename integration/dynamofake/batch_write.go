@@ -8,6 +8,11 @@ import (
 // batchWriteItem does each write by itself. Some may be done and others not;
 // the service promises no more.
 func (s *Server) batchWriteItem(r *request, out *writer) error {
+	for _, b := range r.batch {
+		if b.shape == '{' {
+			return unexpected("Start of structure or map found where not expected")
+		}
+	}
 	if err := r.checkBatch(maxBatchWrite); err != nil {
 		return err
 	}
@@ -131,7 +136,7 @@ func (s *Server) writePart(p batchPart, r *request, rest, used *writer) error {
 		}
 		rest.close(']')
 	}
-	used.capacity(cost, r.returnCapacity, noSplit)
+	used.capacity(cost, r.returnCapacity.value, noSplit)
 	return nil
 }
 

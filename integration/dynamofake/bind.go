@@ -130,7 +130,7 @@ func (r *request) checkPlaceholders() error {
 			return invalid(`ExpressionAttributeValues contains invalid key: Syntax error; key: "%s"`, v.placeholder)
 		}
 	}
-	return nil
+	return r.valueComplaint
 }
 
 // isPlaceholder reports whether s is the prefix and a word.

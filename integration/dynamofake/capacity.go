@@ -138,5 +138,5 @@ func (w *writer) indexCapacity(name string, c consumed, global bool, also split)
 
 // wants reports whether the request asks for consumed capacity.
 func (r *request) wantsCapacity() bool {
-	return r.returnCapacity == "TOTAL" || r.returnCapacity == "INDEXES"
+	return r.returnCapacity.value == "TOTAL" || r.returnCapacity.value == "INDEXES"
 }

@@ -152,6 +152,15 @@ func unquote(raw jsontext.Value) (string, error) {
 	return string(text), nil
 }
 
+// choice reads the name of a choice; null leaves *to alone.
+func (d *decoder) choice(to *choice) error {
+	if d.json.PeekKind() == 'n' {
+		return d.skip()
+	}
+	to.given = true
+	return d.str(&to.value)
+}
+
 // optional is a string that may be absent: an empty one is not absent.
 func (d *decoder) optional(to **string) error {
 	if d.json.PeekKind() == 'n' {

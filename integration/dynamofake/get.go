@@ -9,32 +9,47 @@ type get struct {
 
 // prepareGet checks everything about a read that needs no look at the item.
 func (s *Server) prepareGet(r *request) (*get, error) {
-	if err := r.checkExpressionUse(given{projectionExpression, r.projection}); err != nil {
+	projection, err := s.bindGet(r)
+	if err != nil {
 		return nil, err
+	}
+	g, err := s.resolveGet(*r.table, r.key, projection)
+	if err != nil {
+		return nil, err
+	}
+	return g, projection.checkScalarKeys(g.table)
+}
+
+// bindGet checks the parameters and the projection. A read of single items has
+// no ExpressionAttributeValues: they are ignored, as all unknown members are.
+func (s *Server) bindGet(r *request) (projection bound, err error) {
+	r.hasValues, r.values, r.valueComplaint = false, nil, nil
+	if err := r.checkExpressionUse(given{projectionExpression, r.projection}); err != nil {
+		return bound{}, err
 	}
 	if r.complaint != nil {
-		return nil, r.complaint
+		return bound{}, r.complaint
 	}
 	if err := r.checkPlaceholders(); err != nil {
+		return bound{}, err
+	}
+	if projection, err = r.bind(&s.expressions, projectionExpression, r.projection); err != nil {
+		return bound{}, err
+	}
+	return projection, r.checkUnused()
+}
+
+// resolveGet checks the key against the table.
+func (s *Server) resolveGet(table string, key item, projection bound) (*get, error) {
+	t, err := s.table(table)
+	if err != nil {
 		return nil, err
 	}
-	g := new(get)
-	var err error
-	if g.projection, err = r.bind(&s.expressions, projectionExpression, r.projection); err != nil {
+	schema, _ := t.shape()
+	if err := schema.checkKey(key); err != nil {
 		return nil, err
 	}
-	if err := r.checkUnused(); err != nil {
-		return nil, err
-	}
-	if g.table, err = s.table(*r.table); err != nil {
-		return nil, err
-	}
-	schema, _ := g.table.shape()
-	if err := schema.checkKey(r.key); err != nil {
-		return nil, err
-	}
-	g.key = schema.encode(r.key)
-	return g, g.projection.checkScalarKeys(g.table)
+	return &get{t, schema.encode(key), projection}, nil
 }
 
 // project is what the read shows of a record.
@@ -72,7 +87,7 @@ func (s *Server) getItem(r *request, out *writer) error {
 	}
 	if r.wantsCapacity() {
 		out.field("ConsumedCapacity")
-		out.capacity(used, r.returnCapacity, noSplit)
+		out.capacity(used, r.returnCapacity.value, noSplit)
 	}
 	out.close('}')
 	return nil

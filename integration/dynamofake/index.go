@@ -106,7 +106,7 @@ func (x *index) checkItem(it item) error {
 		switch {
 		case !ok:
 		case v.kind != a.kind:
-			return x.checkType(a.name, v)
+			return x.checkKind(a, v.kind)
 		case v.text == "":
 			return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", x.name, a.name)
 		case a == x.schema.hash && len(v.text) > maxHashKey:
@@ -118,14 +118,12 @@ func (x *index) checkItem(it item) error {
 	return nil
 }
 
-// checkType refuses a value that the index cannot have as that key attribute.
-func (x *index) checkType(name string, v value) error {
-	for _, a := range x.schema.attrs() {
-		if a.name == name && a.kind != v.kind {
-			return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", name, a.kind, v.kind, x.name)
-		}
+// checkKind refuses a value that the index cannot have as that key attribute.
+func (x *index) checkKind(a keyAttr, k kind) error {
+	if a.kind == k {
+		return nil
 	}
-	return nil
+	return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", a.name, a.kind, k, x.name)
 }
 
 // checkUpdated is checkItem for the outcome of an update.

@@ -106,8 +106,11 @@ func (s schema) checkKey(key item) error {
 		if !ok || v.kind != a.kind {
 			return errKeySchema
 		}
+		if err := s.checkSize(a, v); err != nil {
+			return err
+		}
 	}
-	return s.checkSizes(key)
+	return nil
 }
 
 // checkItem checks the key attributes of an item that is put.
@@ -120,8 +123,11 @@ func (s schema) checkItem(it item) error {
 		case v.kind != a.kind:
 			return invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", a.name, a.kind, v.kind)
 		}
+		if err := s.checkSize(a, v); err != nil {
+			return err
+		}
 	}
-	return s.checkSizes(it)
+	return nil
 }
 
 // holds reports whether an item has all key attributes, of the right types.
@@ -134,20 +140,18 @@ func (s schema) holds(it item) bool {
 	return true
 }
 
-// checkSizes checks that the key values are not empty and not too long.
-func (s schema) checkSizes(it item) error {
-	for _, a := range s.attrs() {
-		v, _ := it.get(a.name)
-		switch {
-		case v.text == "" && a.kind == kindB:
-			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty binary value. Key: %s", a.name)
-		case v.text == "":
-			return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", a.name)
-		case a == s.hash && len(v.text) > maxHashKey:
-			return invalid("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
-		case a != s.hash && len(v.text) > maxSortKey:
-			return invalid("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKey)
-		}
+// checkSize checks that the value of a key attribute is not empty and not too
+// long.
+func (s schema) checkSize(a keyAttr, v value) error {
+	switch {
+	case v.text == "" && a.kind == kindB:
+		return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty binary value. Key: %s", a.name)
+	case v.text == "":
+		return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", a.name)
+	case a == s.hash && len(v.text) > maxHashKey:
+		return invalid("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
+	case a != s.hash && len(v.text) > maxSortKey:
+		return invalid("One or more parameter values were invalid: Aggregated size of all range keys has exceeded the size limit of %d bytes", maxSortKey)
 	}
 	return nil
 }

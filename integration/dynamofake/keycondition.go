@@ -126,6 +126,9 @@ func (k keyTerms) add(op string, sc *scope, operands ...operand) error {
 			}
 			return invalid("Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition")
 		}
+		if op == "=" && !v.kind.ordered() && !v.kind.isSet() {
+			return invalid("One or more parameter values were invalid: ComparisonOperator EQ is not valid for %s AttributeValue type", v.kind)
+		}
 		term.values = append(term.values, v)
 	}
 	if len(p) > 1 {

@@ -32,7 +32,7 @@ func (t *table) hasCollections() bool {
 
 // writeMetrics writes the member for a single write, if it is asked for.
 func (w *writer) writeMetrics(r *request, done *write) {
-	if r.returnMetrics != "SIZE" || !done.table.hasCollections() {
+	if r.returnMetrics.value != "SIZE" || !done.table.hasCollections() {
 		return
 	}
 	w.field("ItemCollectionMetrics")
@@ -42,7 +42,7 @@ func (w *writer) writeMetrics(r *request, done *write) {
 
 // writeAllMetrics writes the member for a batch or transaction: by table.
 func (w *writer) writeAllMetrics(r *request, all []*write) {
-	if r.returnMetrics != "SIZE" {
+	if r.returnMetrics.value != "SIZE" {
 		return
 	}
 	byTable := map[*table][]*write{}

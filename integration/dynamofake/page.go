@@ -100,7 +100,7 @@ func (p *page) write(w *writer, r *request, used consumed) {
 	}
 	if r.wantsCapacity() {
 		w.field("ConsumedCapacity")
-		w.capacity(used, r.returnCapacity, noSplit)
+		w.capacity(used, r.returnCapacity.value, noSplit)
 	}
 	w.close('}')
 }

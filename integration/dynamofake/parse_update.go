@@ -3,9 +3,8 @@ package dynamofake
 // update is a parsed UpdateExpression.
 type update struct {
 	sets    []setAction
-	adds    []memberAction
-	deletes []memberAction
 	removes []path
+	members []memberAction
 }
 
 type (
@@ -14,10 +13,11 @@ type (
 		path   path
 		source source
 	}
-	// memberAction is path :value of ADD and DELETE.
+	// memberAction is path :value of ADD or, if remove is set, of DELETE.
 	memberAction struct {
-		path  path
-		value valueOperand
+		remove bool
+		path   path
+		value  valueOperand
 	}
 )
 
@@ -32,8 +32,8 @@ func (p *parser) update() {
 	}{
 		{word: "SET", one: func() { u.sets = append(u.sets, p.set()) }},
 		{word: "REMOVE", one: func() { u.removes = append(u.removes, p.target()) }},
-		{word: "ADD", one: func() { u.adds = append(u.adds, p.member()) }},
-		{word: "DELETE", one: func() { u.deletes = append(u.deletes, p.member()) }},
+		{word: "ADD", one: func() { u.members = append(u.members, p.member(false)) }},
+		{word: "DELETE", one: func() { u.members = append(u.members, p.member(true)) }},
 	}
 	for p.peek().kind != tokenEnd {
 		found := false
@@ -64,8 +64,8 @@ func (p *parser) target() path {
 }
 
 // member reads path :value, of ADD and DELETE.
-func (p *parser) member() memberAction {
-	m := memberAction{path: p.target()}
+func (p *parser) member(remove bool) memberAction {
+	m := memberAction{remove: remove, path: p.target()}
 	v, ok := p.placeholder()
 	if !ok {
 		p.syntax()

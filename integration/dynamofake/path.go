@@ -94,17 +94,23 @@ func samePath(a, b path, sc *scope) bool {
 }
 
 // checkOverlap refuses paths of one expression of which one leads into another
-// (overlap), or that take one place for a list and for a map (conflict).
-func checkOverlap(paths []path, sc *scope) string {
+// (overlap), or that take one place for a list and for a map (conflict). Of
+// several faults the first overlap is told, else the last conflict.
+func checkOverlap(paths []path, sc *scope) (message string) {
 	for i, a := range paths {
 		for _, b := range paths[:i] {
-			if clash := clash(b, a, sc); clash != "" {
-				return "Two document paths " + clash + " with each other; must remove or rewrite one of these paths; path one: " +
-					b.text(sc) + ", path two: " + a.text(sc)
+			clash := clash(b, a, sc)
+			if clash == "" {
+				continue
+			}
+			message = "Two document paths " + clash + " with each other; must remove or rewrite one of these paths; path one: " +
+				b.text(sc) + ", path two: " + a.text(sc)
+			if clash == "overlap" {
+				return message
 			}
 		}
 	}
-	return ""
+	return message
 }
 
 // clash is what is wrong with two paths of one expression: "overlap",

@@ -4,7 +4,7 @@ package dynamofake
 // order of the sort keys. Parameters and expressions are checked before the
 // table is looked up, and the keys after that: the service's order.
 func (s *Server) query(r *request, out *writer) error {
-	if err := r.checkReading(); err != nil {
+	if err := r.checkReading(given{filterExpression, r.filter}, given{keyConditionExpression, r.keyCondition}); err != nil {
 		return err
 	}
 	if r.keyCondition == nil {
@@ -15,27 +15,27 @@ func (s *Server) query(r *request, out *writer) error {
 	if err != nil {
 		return err
 	}
-	if err := s.resolvePage(p, r); err != nil {
+	if err := s.openView(p, r); err != nil {
 		return err
 	}
-	keys, err := terms.keyRange(p.view.schema)
-	if err != nil {
-		return err
-	}
-	after, err := p.startOfQuery(r, keys)
+	keys, after, err := p.rangeOfQuery(r, terms)
 	if err != nil {
 		return err
 	}
 	if err := p.checkFilter(); err != nil {
 		return err
 	}
+	if err := p.settle(r); err != nil {
+		return err
+	}
 	return s.readPage(p, r, out, func() { p.view.within(keys, after, r.backward, p.visit) })
 }
 
-// checkReading checks the parameters of Query and Scan.
-func (r *request) checkReading() error {
+// checkReading checks the parameters of Query and Scan, of which conditions are
+// the expressions that take values.
+func (r *request) checkReading(conditions ...given) error {
 	var c constraints
-	c.enum(r.selected, "select", "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
+	c.choice(r.selected, "select", "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.name(r.index, "indexName")
 	c.capacity(r)
 	c.table(r)
@@ -47,8 +47,7 @@ func (r *request) checkReading() error {
 	if err := c.err(); err != nil {
 		return err
 	}
-	uses := []given{{projectionExpression, r.projection}, {filterExpression, r.filter}, {keyConditionExpression, r.keyCondition}}
-	if err := r.checkExpressionUse(uses...); err != nil {
+	if err := r.checkExpressionUse(append(conditions, given{projectionExpression, r.projection})...); err != nil {
 		return err
 	}
 	return r.complaint
@@ -85,8 +84,8 @@ func (s *Server) bindPage(p *page, r *request) (keyTerms, error) {
 	return terms, nil
 }
 
-// resolvePage finds the table or index and settles what is shown of it.
-func (s *Server) resolvePage(p *page, r *request) error {
+// openView finds the table or index.
+func (s *Server) openView(p *page, r *request) error {
 	t, err := s.table(*r.table)
 	if err != nil {
 		return err
@@ -97,8 +96,13 @@ func (s *Server) resolvePage(p *page, r *request) error {
 	if p.view.index != nil && p.view.index.global && r.consistent {
 		return invalid("Consistent reads are not supported on global secondary indexes")
 	}
+	return nil
+}
+
+// settle checks what is left, and settles how much is shown of the view.
+func (p *page) settle(r *request) error {
 	for _, b := range []*bound{&p.projection, &p.filter} {
-		if err := b.checkScalarKeys(t); err != nil {
+		if err := b.checkScalarKeys(p.view.table); err != nil {
 			return err
 		}
 	}
@@ -111,14 +115,14 @@ func (s *Server) resolvePage(p *page, r *request) error {
 // choose settles Select: what is shown, and whether an index must look into
 // its table for it.
 func (p *page) choose(r *request) error {
-	p.countOnly = r.selected == "COUNT"
+	p.countOnly = r.selected.value == "COUNT"
 	x := p.view.index
 	switch {
-	case r.selected == "SPECIFIC_ATTRIBUTES" && r.projection == nil:
+	case r.selected.value == "SPECIFIC_ATTRIBUTES" && r.projection == nil:
 		return invalid("Must specify the AttributesToGet or ProjectionExpression when choosing to get SPECIFIC_ATTRIBUTES")
-	case r.projection != nil && r.selected != "" && r.selected != "SPECIFIC_ATTRIBUTES":
-		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", r.selected)
-	case r.selected == "ALL_PROJECTED_ATTRIBUTES" && x == nil:
+	case r.projection != nil && r.selected.given && r.selected.value != "SPECIFIC_ATTRIBUTES":
+		return invalid("Cannot specify the ProjectionExpression when choosing to get %s", r.selected.value)
+	case r.selected.value == "ALL_PROJECTED_ATTRIBUTES" && x == nil:
 		return invalid("ALL_PROJECTED_ATTRIBUTES can be used only when Querying using an IndexName")
 	case x == nil || x.projection.ProjectionType == "ALL":
 		return nil
@@ -134,32 +138,45 @@ func (p *page) choose(r *request) error {
 	switch {
 	case missing != "" && x.global:
 		return invalid("One or more parameter values were invalid: Global secondary index %s does not project [%s]", x.name, missing)
-	case r.selected == "ALL_ATTRIBUTES" && x.global:
+	case r.selected.value == "ALL_ATTRIBUTES" && x.global:
 		return invalid("One or more parameter values were invalid: Select type ALL_ATTRIBUTES is not supported for global secondary index %s because its projection type is not ALL", x.name)
 	}
-	p.whole = missing != "" || r.selected == "ALL_ATTRIBUTES"
+	p.whole = missing != "" || r.selected.value == "ALL_ATTRIBUTES"
 	return nil
 }
 
-// startOfQuery checks the ExclusiveStartKey and returns its position.
-func (p *page) startOfQuery(r *request, keys *keyRange) (string, error) {
-	if r.startKey == nil {
-		return "", nil
-	}
-	if err := p.view.checkStart(r.startKey); err != nil {
-		return "", err
-	}
-	hash, _ := r.startKey.get(p.view.schema.hash.name)
-	if !hash.equal(keys.hash) {
-		return "", invalid("The provided starting key is outside query boundaries based on provided conditions")
-	}
-	if keys.op != "" {
-		sortKey, _ := r.startKey.get(p.view.schema.sort.name)
-		if keys.place(sortKey) != 0 {
-			return "", invalid("The provided starting key does not match the range key predicate")
+// rangeOfQuery is the range of keys that is read, and the position it is read
+// from.
+func (p *page) rangeOfQuery(r *request, terms keyTerms) (keys *keyRange, after string, err error) {
+	if r.startKey != nil {
+		if err := p.view.checkStart(r.startKey); err != nil {
+			return nil, "", err
 		}
 	}
-	return p.view.position(r.startKey), nil
+	if keys, err = terms.keyRange(p.view.schema); err != nil || r.startKey == nil {
+		return keys, "", err
+	}
+	return keys, p.view.position(r.startKey), p.checkWithin(r.startKey, keys)
+}
+
+// checkWithin refuses an ExclusiveStartKey outside the range.
+func (p *page) checkWithin(start item, keys *keyRange) error {
+	hash, _ := start.get(p.view.schema.hash.name)
+	inPartition := hash.equal(keys.hash)
+	if keys.op == "" {
+		if !inPartition {
+			return invalid("The provided starting key is outside query boundaries based on provided conditions")
+		}
+		return nil
+	}
+	sortKey, _ := start.get(p.view.schema.sort.name)
+	switch {
+	case keys.place(sortKey) != 0:
+		return invalid("The provided starting key does not match the range key predicate")
+	case !inPartition:
+		return invalid("The query can return at most one row and cannot be restarted")
+	}
+	return nil
 }
 
 // checkFilter refuses a filter on a key attribute of what is queried.

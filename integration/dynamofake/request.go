@@ -2,6 +2,8 @@ package dynamofake
 
 import (
 	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // request is the body of a call on items. The calls share most of their
@@ -20,7 +22,7 @@ type request struct {
 	// hasNames and hasValues tell an empty map from none.
 	hasNames, hasValues bool
 
-	returnValues, returnOnFail, returnCapacity, returnMetrics, selected string
+	returnValues, returnOnFail, returnCapacity, returnMetrics, selected choice
 
 	consistent, backward          bool
 	limit, segment, totalSegments *int
@@ -29,9 +31,17 @@ type request struct {
 	actions []action       // TransactItems
 	batch   []tableRequest // RequestItems
 	legacy  []string       // members of before expressions, which are refused
-	// complaint is the first thing wrong with a value, to be reported in its turn.
-	complaint error
-	body      []byte // as it came
+	// complaint is the first thing wrong with the value of an attribute, to be
+	// reported in its turn; valueComplaint is that of the :values.
+	complaint, valueComplaint error
+	body                      []byte // as it came
+}
+
+// choice is a parameter of which the service names the allowed values. An empty
+// one is not allowed, and is not the same as none.
+type choice struct {
+	value string
+	given bool
 }
 
 // nameArg is one of the ExpressionAttributeNames.
@@ -57,6 +67,9 @@ type action struct {
 // tableRequest is the part of a batch that concerns one table.
 type tableRequest struct {
 	name string
+	// shape is '{' for an object, of which there are keys to get, and '[' for a
+	// list of writes.
+	shape jsontext.Kind
 	// get has the members beside Keys; keys has those. For BatchGetItem.
 	get  request
 	keys []item
@@ -87,11 +100,11 @@ func init() { // not in the declaration: actions and batches contain requests
 		"ExpressionAttributeNames":  (*decoder).names,
 		"ExpressionAttributeValues": (*decoder).values,
 
-		"ReturnValues":                        func(d *decoder, r *request) error { return d.str(&r.returnValues) },
-		"ReturnValuesOnConditionCheckFailure": func(d *decoder, r *request) error { return d.str(&r.returnOnFail) },
-		"ReturnConsumedCapacity":              func(d *decoder, r *request) error { return d.str(&r.returnCapacity) },
-		"ReturnItemCollectionMetrics":         func(d *decoder, r *request) error { return d.str(&r.returnMetrics) },
-		"Select":                              func(d *decoder, r *request) error { return d.str(&r.selected) },
+		"ReturnValues":                        func(d *decoder, r *request) error { return d.choice(&r.returnValues) },
+		"ReturnValuesOnConditionCheckFailure": func(d *decoder, r *request) error { return d.choice(&r.returnOnFail) },
+		"ReturnConsumedCapacity":              func(d *decoder, r *request) error { return d.choice(&r.returnCapacity) },
+		"ReturnItemCollectionMetrics":         func(d *decoder, r *request) error { return d.choice(&r.returnMetrics) },
+		"Select":                              func(d *decoder, r *request) error { return d.choice(&r.selected) },
 
 		"ConsistentRead": func(d *decoder, r *request) error { return d.boolean(&r.consistent) },
 		"ScanIndexForward": func(d *decoder, r *request) error {
@@ -154,8 +167,8 @@ func (d *decoder) values(r *request) error {
 		last := &r.values[len(r.values)-1]
 		v, err := d.value(0)
 		last.value = v
-		if earlier == nil && d.complaint != nil {
-			earlier = invalid("ExpressionAttributeValues contains invalid value: %s for key %s", d.complaint, last.placeholder)
+		if r.valueComplaint == nil && d.complaint != nil {
+			r.valueComplaint = invalid("ExpressionAttributeValues contains invalid value: %s for key %s", d.complaint, last.placeholder)
 		}
 		return err
 	})
@@ -194,9 +207,9 @@ var actionNames = []string{"Put", "Update", "Delete", "ConditionCheck", "Get", "
 func (d *decoder) requestItems(r *request) error {
 	r.batch = []tableRequest{}
 	return d.object(func(name []byte) error {
-		r.batch = append(r.batch, tableRequest{name: string(name)})
+		r.batch = append(r.batch, tableRequest{name: string(name), shape: d.json.PeekKind()})
 		t := &r.batch[len(r.batch)-1]
-		if d.json.PeekKind() == '{' {
+		if t.shape == '{' {
 			return d.keysToGet(t)
 		}
 		return d.array(func() error {

@@ -10,7 +10,8 @@ const maxSegments = 1000000
 
 // scan reads everything, or one segment, in the order of the keys' hashes.
 func (s *Server) scan(r *request, out *writer) error {
-	if err := r.checkReading(); err != nil {
+	r.keyCondition = nil // a member of Query alone
+	if err := r.checkReading(given{filterExpression, r.filter}); err != nil {
 		return err
 	}
 	if err := r.checkSegments(); err != nil {
@@ -20,12 +21,15 @@ func (s *Server) scan(r *request, out *writer) error {
 	if _, err := s.bindPage(p, r); err != nil {
 		return err
 	}
-	if err := s.resolvePage(p, r); err != nil {
+	if err := s.openView(p, r); err != nil {
 		return err
 	}
 	from, to := r.share()
 	after, err := p.startOfScan(r, from, to)
 	if err != nil {
+		return err
+	}
+	if err := p.settle(r); err != nil {
 		return err
 	}
 	return s.readPage(p, r, out, func() { p.view.between(from, to, after, p.visit) })
@@ -73,10 +77,11 @@ func (p *page) startOfScan(r *request, from, to string) (string, error) {
 	if r.startKey == nil {
 		return "", nil
 	}
-	if err := p.view.checkStart(r.startKey); err != nil {
-		if p.view.index == nil {
-			err = invalid("The provided starting key is invalid: %s", errKeySchema)
-		}
+	check := p.view.checkStart
+	if p.view.index == nil {
+		check = p.view.checkPrimary // in its own words
+	}
+	if err := check(r.startKey); err != nil {
 		return "", err
 	}
 	after := p.view.position(r.startKey)

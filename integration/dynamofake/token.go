@@ -142,8 +142,8 @@ func (r *request) digest(bytes bool) [sha256.Size]byte {
 		w.meaning(&r.actions[i].req)
 	}
 	w.close(']')
-	w.str(r.returnCapacity)
-	w.str(r.returnMetrics)
+	w.str(r.returnCapacity.value)
+	w.str(r.returnMetrics.value)
 	return sha256.Sum256(w.out)
 }
 
@@ -171,6 +171,6 @@ func (w *writer) meaning(r *request) {
 		w.str(r.values[i].placeholder)
 		w.value(&r.values[i].value)
 	}
-	w.str(r.returnOnFail)
+	w.str(r.returnOnFail.value)
 	w.close(']')
 }

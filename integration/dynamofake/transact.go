@@ -90,7 +90,7 @@ func (s *Server) transactWriteItems(r *request, out *writer) error {
 		out.field("ConsumedCapacity")
 		out.open('[')
 		for _, c := range used {
-			out.capacity(c, r.returnCapacity, how)
+			out.capacity(c, r.returnCapacity.value, how)
 		}
 		out.close(']')
 	}

@@ -53,7 +53,7 @@ func (c *constraints) action(a *action, at string) {
 	c.present(r.table != nil, at+"tableName")
 	r.table = bareName(r.table)
 	c.name(r.table, at+"tableName")
-	c.enum(r.returnOnFail, at+"returnValuesOnConditionCheckFailure", "ALL_OLD", "NONE")
+	c.choice(r.returnOnFail, at+"returnValuesOnConditionCheckFailure", "ALL_OLD", "NONE")
 	switch a.op {
 	case "Put":
 		c.present(r.item != nil, at+"item")

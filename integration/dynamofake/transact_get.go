@@ -129,7 +129,7 @@ func (w *writer) transactGet(gets []*get, found []*record, used []consumed, r *r
 		w.field("ConsumedCapacity")
 		w.open('[')
 		for _, u := range used {
-			w.capacity(u, r.returnCapacity, readSplit)
+			w.capacity(u, r.returnCapacity.value, readSplit)
 		}
 		w.close(']')
 	}

@@ -15,6 +15,8 @@ var (
 // update.
 type source interface {
 	eval(*scope, item) (value, error)
+	// fixed is the kind of the value, if that is known before the item is.
+	fixed(*scope) (k kind, known bool)
 	// check tells what is wrong once the placeholders are known, or "".
 	check(*scope) string
 }
@@ -40,12 +42,9 @@ func (p path) eval(sc *scope, it item) (value, error) {
 
 // eval is the sum or difference of two numbers.
 func (a arithmetic) eval(sc *scope, it item) (value, error) {
-	x, y, err := evalBoth(a.left, a.right, sc, it)
-	switch {
-	case err != nil:
+	x, y, err := evalBoth(a.left, a.right, kindN, sc, it)
+	if err != nil {
 		return value{}, err
-	case x.kind != kindN || y.kind != kindN:
-		return value{}, errOperandType
 	}
 	sum, err := addNumbers(x.text, y.text, a.op == "-")
 	return value{kind: kindN, text: sum}, err
@@ -62,21 +61,27 @@ func (f ifNotExists) eval(sc *scope, it item) (value, error) {
 
 // eval is one list behind the other.
 func (f listAppend) eval(sc *scope, it item) (value, error) {
-	x, y, err := evalBoth(f.head, f.tail, sc, it)
-	switch {
-	case err != nil:
+	x, y, err := evalBoth(f.head, f.tail, kindL, sc, it)
+	if err != nil {
 		return value{}, err
-	case x.kind != kindL || y.kind != kindL:
-		return value{}, errOperandType
 	}
 	return value{kind: kindL, elems: slices.Concat(x.elems, y.elems)}, nil
 }
 
-func evalBoth(left, right source, sc *scope, it item) (x, y value, err error) {
-	if x, err = left.eval(sc, it); err == nil {
-		y, err = right.eval(sc, it)
+// evalBoth is two values that must be of one kind.
+func evalBoth(left, right source, want kind, sc *scope, it item) (x, y value, err error) {
+	if x, err = evalOne(left, want, sc, it); err == nil {
+		y, err = evalOne(right, want, sc, it)
 	}
 	return x, y, err
+}
+
+func evalOne(s source, want kind, sc *scope, it item) (value, error) {
+	v, err := s.eval(sc, it)
+	if err == nil && v.kind != want {
+		err = errOperandType
+	}
+	return v, err
 }
 
 // apply is the item after the update; old is not changed. Removals come last,
@@ -86,26 +91,17 @@ func (u *update) apply(sc *scope, old item) (item, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range u.adds {
-		v, err := added(a, sc, old)
-		if err == nil {
-			it, err = a.path.assign(sc, it, v)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
 	removes := u.removes
-	for _, d := range u.deletes {
-		v, err := remaining(d, sc, old)
+	for _, m := range u.members {
+		v, ok, err := m.outcome(sc, old)
 		switch {
 		case err != nil:
 			return nil, err
-		case len(v.elems) == 0: // a set cannot be empty
-			removes = append(slices.Clip(removes), d.path)
+		case !ok:
+			removes = append(slices.Clip(removes), m.path)
 			continue
 		}
-		if it, err = d.path.assign(sc, it, v); err != nil {
+		if it, err = m.path.assign(sc, it, v); err != nil {
 			return nil, err
 		}
 	}
@@ -169,6 +165,17 @@ func comparePaths(a, b path, sc *scope) int {
 		}
 	}
 	return cmp.Compare(len(a), len(b))
+}
+
+// outcome is what ADD or DELETE makes of its attribute; not ok if nothing is
+// left, as a set cannot be empty.
+func (m memberAction) outcome(sc *scope, old item) (v value, ok bool, err error) {
+	if m.remove {
+		v, err = remaining(m, sc, old)
+		return v, len(v.elems) > 0, err
+	}
+	v, err = added(m, sc, old)
+	return v, true, err
 }
 
 // added is what ADD makes of an attribute: a sum, or the union of two sets.

@@ -7,14 +7,12 @@ var wireKinds = map[kind]string{
 
 // check tells what is wrong with an update once its placeholders are known.
 func (u *update) check(sc *scope) string {
-	for _, a := range u.adds {
-		if k := sc.values[a.value].kind; k != kindN && !k.isSet() {
-			return "Incorrect operand type for operator or function; operator: ADD, operand type: " + wireKinds[k]
-		}
-	}
-	for _, d := range u.deletes {
-		if k := sc.values[d.value].kind; !k.isSet() {
+	for _, m := range u.members {
+		switch k := sc.values[m.value].kind; {
+		case m.remove && !k.isSet():
 			return "Incorrect operand type for operator or function; operator: DELETE, operand type: " + wireKinds[k]
+		case !m.remove && k != kindN && !k.isSet():
+			return "Incorrect operand type for operator or function; operator: ADD, operand type: " + wireKinds[k]
 		}
 	}
 	for _, s := range u.sets {
@@ -54,4 +52,41 @@ func checkSources(sc *scope, op string, want kind, sources ...source) string {
 		}
 	}
 	return ""
+}
+
+func (path) fixed(*scope) (kind, bool)              { return 0, false }
+func (v valueOperand) fixed(sc *scope) (kind, bool) { return sc.values[v].kind, true }
+func (arithmetic) fixed(*scope) (kind, bool)        { return kindN, true }
+func (listAppend) fixed(*scope) (kind, bool)        { return kindL, true }
+
+func (f ifNotExists) fixed(sc *scope) (kind, bool) { return f.otherwise.fixed(sc) }
+
+// checkIndexed refuses an update that is bound to give a key attribute of the
+// index another type than the index has.
+func (u *update) checkIndexed(x *index, sc *scope) error {
+	for _, a := range x.schema.attrs() {
+		if k, known := u.fixed(a.name, sc); known {
+			if err := x.checkKind(a, k); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// fixed is the kind that the update is bound to give the attribute, if that is
+// known before the item is.
+func (u *update) fixed(name string, sc *scope) (k kind, known bool) {
+	is := func(p path) bool { return len(p) == 1 && p[0].key(sc) == name }
+	for _, s := range u.sets {
+		if is(s.path) {
+			return s.source.fixed(sc)
+		}
+	}
+	for _, m := range u.members {
+		if is(m.path) {
+			return sc.values[m.value].kind, true
+		}
+	}
+	return 0, false
 }

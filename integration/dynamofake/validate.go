@@ -76,10 +76,16 @@ func bareName(name *string) *string {
 	return name
 }
 
-// enum refuses a value that is given but none of the allowed ones.
+// enum refuses a value that is given, and so not empty, but none of the allowed
+// ones.
 func (c *constraints) enum(v, at string, allowed ...string) {
-	if v != "" && !slices.Contains(allowed, v) {
-		c.add(quoted(v), at, "Member must satisfy enum value set: ["+strings.Join(allowed, ", ")+"]")
+	c.choice(choice{v, v != ""}, at, allowed...)
+}
+
+// choice refuses a choice that is given but none of the allowed ones.
+func (c *constraints) choice(v choice, at string, allowed ...string) {
+	if v.given && !slices.Contains(allowed, v.value) {
+		c.add(quoted(v.value), at, "Member must satisfy enum value set: ["+strings.Join(allowed, ", ")+"]")
 	}
 }
 
@@ -99,12 +105,12 @@ func (c *constraints) atMost(n *int, at string, most int) {
 
 // capacity checks ReturnConsumedCapacity.
 func (c *constraints) capacity(r *request) {
-	c.enum(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
+	c.choice(r.returnCapacity, "returnConsumedCapacity", "INDEXES", "TOTAL", "NONE")
 }
 
 // metrics checks ReturnItemCollectionMetrics.
 func (c *constraints) metrics(r *request) {
-	c.enum(r.returnMetrics, "returnItemCollectionMetrics", "SIZE", "NONE")
+	c.choice(r.returnMetrics, "returnItemCollectionMetrics", "SIZE", "NONE")
 }
 
 // given is an expression parameter of a call.

@@ -51,22 +51,41 @@ func (v *view) keys(it item) item {
 // checkStart checks an ExclusiveStartKey: it has the attributes of both keys
 // and no others.
 func (v *view) checkStart(start item) error {
-	for _, a := range v.schema.attrs() {
-		value, ok := start.get(a.name)
-		if ok && value.kind != a.kind {
-			return errKeySchema
-		}
-		if !ok || value.text == "" {
-			return errStartKey
-		}
-	}
-	if len(start) != len(v.keys(start)) {
+	if len(start) != v.keyCount() {
 		return errStartKey
 	}
-	if err := v.primary.checkKey(v.primary.of(start)); err != nil {
+	for _, a := range v.schema.attrs() {
+		value, ok := start.get(a.name)
+		switch {
+		case !ok:
+			return errStartKey
+		case value.kind != a.kind:
+			return errKeySchema
+		}
+		if err := v.schema.checkSize(a, value); err != nil {
+			return err
+		}
+	}
+	return v.checkPrimary(v.primary.of(start))
+}
+
+// checkPrimary checks the table's key in an ExclusiveStartKey.
+func (v *view) checkPrimary(key item) error {
+	if err := v.primary.checkKey(key); err != nil {
 		return invalid("The provided starting key is invalid: %s", err)
 	}
 	return nil
+}
+
+// keyCount is the number of attributes of both keys.
+func (v *view) keyCount() int {
+	n := len(v.primary.attrs())
+	for _, a := range v.schema.attrs() {
+		if !v.primary.has(a.name) {
+			n++
+		}
+	}
+	return n
 }
 
 var errStartKey = invalid("The provided starting key is invalid")

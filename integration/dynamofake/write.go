@@ -41,7 +41,7 @@ func newRecord(it item) *record { return &record{item: it, size: it.bytes()} }
 // prepareWrite checks everything about a write that needs no look at the item.
 // The order is the service's: parameters, expressions, table, key.
 func (s *Server) prepareWrite(op writeOp, r *request) (*write, error) {
-	w := &write{op: op, oldOnFail: r.returnOnFail == "ALL_OLD"}
+	w := &write{op: op, oldOnFail: r.returnOnFail.value == "ALL_OLD"}
 	if err := w.bind(&s.expressions, r); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (w *write) bind(cache *expressionCache, r *request) error {
 	if r.complaint != nil {
 		return r.complaint
 	}
-	if w.op != opUpdate && r.returnValues != "" && r.returnValues != "ALL_OLD" && r.returnValues != "NONE" {
+	if w.op != opUpdate && r.returnValues.given && r.returnValues.value != "ALL_OLD" && r.returnValues.value != "NONE" {
 		return invalid("ReturnValues can only be ALL_OLD or NONE")
 	}
 	if w.op == opPut && r.item.bytes() > maxItemBytes {
@@ -123,14 +123,8 @@ func (w *write) checkTargets(s schema, indexes []*index) error {
 		}
 	}
 	for _, x := range indexes {
-		for _, set := range w.update.update.sets {
-			v, ok := set.source.(valueOperand)
-			if !ok || len(set.path) > 1 {
-				continue
-			}
-			if err := x.checkType(set.path[0].key(&w.update.scope), w.update.scope.values[v]); err != nil {
-				return err
-			}
+		if err := w.update.update.checkIndexed(x, &w.update.scope); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -206,13 +200,13 @@ func (s *Server) writeItem(op writeOp, r *request, out *writer) error {
 		return err
 	}
 	out.open('{')
-	if attrs := w.returned(r.returnValues, done); attrs != nil {
+	if attrs := w.returned(r.returnValues.value, done); attrs != nil {
 		out.field("Attributes")
 		out.item(attrs)
 	}
 	if r.wantsCapacity() {
 		out.field("ConsumedCapacity")
-		out.capacity(used, r.returnCapacity, noSplit)
+		out.capacity(used, r.returnCapacity.value, noSplit)
 	}
 	out.writeMetrics(r, w)
 	out.close('}')
@@ -226,14 +220,14 @@ func (r *request) checkWrite(op writeOp) error {
 	c.table(r)
 	if op == opPut {
 		c.present(r.item != nil, "item")
-		c.enum(r.returnValues, "returnValues", returnValues...)
+		c.choice(r.returnValues, "returnValues", returnValues...)
 		c.metrics(r)
 	} else {
 		c.metrics(r)
-		c.enum(r.returnValues, "returnValues", returnValues...)
+		c.choice(r.returnValues, "returnValues", returnValues...)
 		c.present(r.key != nil, "key")
 	}
-	c.enum(r.returnOnFail, "returnValuesOnConditionCheckFailure", "ALL_OLD", "NONE")
+	c.choice(r.returnOnFail, "returnValuesOnConditionCheckFailure", "ALL_OLD", "NONE")
 	return c.err()
 }
 
