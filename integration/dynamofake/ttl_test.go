@@ -101,6 +101,21 @@ func TestExpiryWaitsForTransaction(t *testing.T) {
 	equal(t, "after its delay", getItem(t, s, "tab", "a"), "")
 }
 
+// A negative delay is none: items go when they expire, not before.
+func TestExpiryWithoutDelay(t *testing.T) {
+	c := newClock()
+	s := open(t, Options{Now: c.Now, TTLDelay: -time.Hour})
+	createTable(t, s, "tab", "")
+	mustCall(t, s, "UpdateTimeToLive", enableTTL)
+	put(t, s, "tab", "a", expiresAt(c.Now().Add(time.Minute)))
+	c.Advance(time.Minute - time.Second)
+	if getItem(t, s, "tab", "a") == "" {
+		t.Error("gone before it expired")
+	}
+	c.Advance(time.Second)
+	equal(t, "expired", getItem(t, s, "tab", "a"), "")
+}
+
 // An item that expired can be updated until it is deleted.
 func TestExpiredItemLives(t *testing.T) {
 	c := newClock()

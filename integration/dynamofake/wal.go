@@ -217,6 +217,9 @@ func (l *wal) close() error {
 		return nil
 	}
 	err := l.wait(l.last())
+	if err == nil {
+		err = l.err // of an earlier batch
+	}
 	if closed := l.file.Close(); err == nil {
 		err = closed
 	}

@@ -243,12 +243,16 @@ func TestBrokenLog(t *testing.T) {
 	if err := s.log.file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for op, body := range map[string]string{"PutItem": `{"TableName":"tab","Item":{"pk":{"S":"a"}}}`, "GetItem": `{"TableName":"tab","Key":{"pk":{"S":"a"}}}`} {
-		if got := refused(t, s, op, body); !strings.HasPrefix(got, "InternalServerError: dynamofake: the log cannot be written") {
-			t.Errorf("%s: %s", op, got)
+	for _, c := range []struct{ op, body string }{
+		{"PutItem", `{"TableName":"tab","Item":{"pk":{"S":"a"}}}`},
+		{"GetItem", `{"TableName":"tab","Key":{"pk":{"S":"a"}}}`}, // it would show what is not on the disk
+		{"PutItem", `{"TableName":"tab","Item":{"pk":{"S":"b"}}}`},
+	} {
+		if got := refused(t, s, c.op, c.body); !strings.HasPrefix(got, "InternalServerError: dynamofake: the log cannot be written") {
+			t.Errorf("%s: %s", c.op, got)
 		}
 	}
-	if err := s.Close(); err == nil {
-		t.Error("Close says nothing of it")
+	if err := s.Close(); err == nil || !strings.Contains(err.Error(), "the log cannot be written") {
+		t.Errorf("Close says %v", err)
 	}
 }
