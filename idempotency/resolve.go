@@ -59,7 +59,7 @@ func notOrphan(r *Record, now time.Time) string {
 	case r.Status != Processing:
 		return "it is " + string(r.Status)
 	case now.Before(r.LeaseUntil):
-		return "its run may go on until " + r.LeaseUntil.UTC().Format(time.RFC3339)
+		return "its run may go on until " + ceilSeconds(r.LeaseUntil).UTC().Format(time.RFC3339)
 	}
 	return ""
 }

@@ -26,6 +26,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // environment is what a command has of the world beside its arguments.
@@ -77,6 +79,10 @@ func run(ctx context.Context, e environment, args []string) int {
 	case errors.As(err, &usage):
 		fmt.Fprintf(e.err, "idemctl: %s\n", usage)
 		return 2
+	}
+	var missing *types.ResourceNotFoundException
+	if errors.As(err, &missing) {
+		err = errors.New("there is no such table in this account and Region; see --table, --region and --endpoint")
 	}
 	fmt.Fprintf(e.err, "idemctl: %v\n", err)
 	return 1

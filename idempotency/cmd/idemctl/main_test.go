@@ -328,6 +328,17 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+func TestNoSuchTable(t *testing.T) {
+	d := newDesk(t)
+	for _, args := range [][]string{{"watch"}, {"inspect", strings.Repeat("i", idLength)}} {
+		code, _, stderr := d.ctl(nil, append(args, "--table", "recrods")...)
+		d.want(code, 1, stderr)
+		if !strings.Contains(stderr, "see --table") {
+			t.Errorf("%v says %s", args, stderr)
+		}
+	}
+}
+
 // TestStoreAway: a database that cannot be reached fails, and says what is not known.
 func TestStoreAway(t *testing.T) {
 	d := newDesk(t)
