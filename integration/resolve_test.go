@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"firstwriter/idempotency"
@@ -113,6 +116,31 @@ func resolved(err error) string {
 		return fmt.Sprintf("refused by %s of %s, epoch %d", refused.Record.Status, refused.Record.Owner, refused.Record.Epoch)
 	}
 	return err.Error()
+}
+
+// TestCompletedIsFinal: a completed item is left alone even where it still has a lease, which no release of this code leaves.
+func TestCompletedIsFinal(t *testing.T) {
+	_, client := newTable(t)
+	s, ctx := dynamostore.New(client, table), t.Context()
+	if err := inState(ctx, s, "id", "orphaned", t0); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := s.Get(ctx, "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "id"}},
+		UpdateExpression: aws.String("SET #status = :completed"), ExpressionAttributeNames: map[string]string{"#status": "status"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":completed": &types.AttributeValueMemberS{Value: "completed"}}}); err != nil {
+		t.Fatal(err)
+	}
+	w, err := idempotency.NewResolution(seen, nil, t0.Add(time.Minute), time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Resolve(ctx, w); !errors.Is(err, idempotency.ErrRefused) {
+		t.Errorf("%v, want it refused", err)
+	}
 }
 
 // TestResolveWithALargeResponse: the response goes to body items that no run writes, so that an old owner which is
