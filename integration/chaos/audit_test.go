@@ -51,7 +51,12 @@ func (h *host) audit(ctx context.Context, results []*result, y *tally) (found []
 
 func (h *host) evidence(ctx context.Context, op operation, y *tally) (e evidence, err error) {
 	var items []struct{ ID string }
-	if err := h.get(ctx, "/payments?reference="+op.key, &items); err != nil {
+	for range 5 { // a busy machine may keep a read waiting for longer than it may take
+		if err = h.get(ctx, "/payments?reference="+op.key, &items); err == nil {
+			break
+		}
+	}
+	if err != nil {
 		return e, err
 	}
 	for _, it := range items {

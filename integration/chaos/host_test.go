@@ -221,7 +221,7 @@ func (l *logWatch) line(line string) {
 
 func (l *logWatch) failure(what string) {
 	switch {
-	case strings.HasPrefix(what, "Task timed out"):
+	case strings.HasPrefix(what, "Task timed out"), strings.Contains(what, "did not ask for work within"): // frozen in its start
 		l.timeouts++
 	case strings.HasSuffix(what, "signal: killed"), strings.HasSuffix(what, "killed before it ran"):
 		l.crashes++
