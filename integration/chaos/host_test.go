@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -214,7 +213,7 @@ func (l *logWatch) line(line string) {
 		if outcome, ok := strings.CutPrefix(entry.Msg, "idempotency: "); ok {
 			l.outcomes[outcome]++
 		}
-	} else if bytes.Contains([]byte(text), []byte("panic")) {
+	} else if strings.Contains(text, "panic") {
 		l.strange = append(l.strange, text)
 	}
 }
