@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test integration fuzz lint validate bench bench-overhead bench-start bench-sandbox clean
+.PHONY: help run demo build test integration fuzz chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -35,6 +35,13 @@ test: ## all tests, with the race detector where there is a C compiler
 integration: ## the end-to-end tests alone
 	go test $(RACE) -count=1 ./integration/...
 
+N := 2000
+chaos: ## N=2000 operations against real processes that are killed, with progress
+	go test ./integration/chaos -count=1 -timeout 0 -v -args -operations $(N)
+
+mutations: ## break the protocol on purpose, condition by condition: the tests must notice
+	go run ./integration/mutations
+
 FUZZTIME := 60s
 fuzz: ## every fuzz test for FUZZTIME (60s) each
 	@grep -rl '^func Fuzz' --include='*_test.go' . | while read -r file; do \
@@ -43,10 +50,11 @@ fuzz: ## every fuzz test for FUZZTIME (60s) each
 			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$(dirname $$file) || exit 1; \
 		done; done
 
-lint: ## gofmt, go vet, staticcheck
+lint: ## gofmt, go vet, staticcheck; every scenario of failure has a test
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on:" $$unformatted; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
+	./integration/coverage-of-failures
 
 validate: ## cfn-lint on the template, where it is installed
 	@if command -v cfn-lint >/dev/null; then cfn-lint template.yaml && echo "template.yaml is clean"; \

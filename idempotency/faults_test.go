@@ -397,3 +397,24 @@ func TestRetentionEnds(t *testing.T) { // F21, F22
 		}
 	})
 }
+
+// TestLettingGoOfAnOrphan: what was taken from an orphan, or may have been, is an orphan when it is let go: the next
+// attempt recovers first.
+func TestLettingGoOfAnOrphan(t *testing.T) {
+	for _, f := range []fault{failed, ackLost} {
+		recovered := 0
+		x := newTrial(t, func(c *Config) {
+			c.Orphans, c.Recover = Recover, func(context.Context) (*Response, error) {
+				recovered++
+				return &Response{Status: 200}, nil
+			}
+		})
+		x.guard.Serve(context.Background(), post("k", "{}"), func(context.Context) (*Response, error) { return nil, errors.New("dies") })
+		x.store.fault = on("takeover", 1, f)
+		x.want("takeover not answered", x.serve(post("k", "{}")), 503, "store-unavailable")
+		x.want("then", x.serve(post("k", "{}")), 200, "")
+		if recovered != 1 || x.runs != 0 || x.store.calls["release"] != 0 {
+			t.Errorf("%d recoveries, %d runs, calls %v", recovered, x.runs, x.store.calls)
+		}
+	}
+}
