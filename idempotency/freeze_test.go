@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -25,5 +26,27 @@ func TestFreezeInRecovery(t *testing.T) {
 		if x.runs != 0 {
 			t.Error("the handler ran without a lease")
 		}
+	}
+}
+
+// mute is a store that does not answer renewals.
+type mute struct{ Store }
+
+func (mute) Extend(ctx context.Context, _ Extension) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestUnansweredRenewal: a renewal that is under way does not keep the handler from being cut before its lease ends: F15.
+func TestUnansweredRenewal(t *testing.T) {
+	for _, lease := range []time.Duration{time.Second, 3 * time.Second, 30 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			x := newTrial(t, func(c *Config) { c.Store, c.Lease, c.MaxRun, c.Skew = mute{&Memory{}}, lease, time.Hour, time.Second })
+			start := time.Now()
+			x.guard.Serve(t.Context(), post("k", "{}"), works(time.Hour))
+			if took := time.Since(start); took >= lease {
+				t.Errorf("lease %v: the handler was cut after %v", lease, took)
+			}
+		})
 	}
 }

@@ -73,15 +73,15 @@ func (r *renewal) tick(ctx context.Context) error {
 	case now.Before(t.deadline.Add(-2 * t.guard.cfg.Lease / 3)):
 		return nil
 	}
-	return r.extend(ctx, now)
+	return r.extend(ctx, now, cut)
 }
 
-// extend sends one renewal. One that is not answered is sent again at the next tick, until the lease that is known
-// ends.
-func (r *renewal) extend(ctx context.Context, now time.Time) error {
+// extend sends one renewal. One that is not answered until the run must be cut is given up, since nobody looks at the
+// clock meanwhile; before that, it is sent again at the next tick.
+func (r *renewal) extend(ctx context.Context, now, cut time.Time) error {
 	t := r.attempt
 	lease := ceilMillis(now.Add(t.guard.cfg.Lease + t.guard.cfg.Skew))
-	ctx, cancel := context.WithTimeout(ctx, claimBudget)
+	ctx, cancel := context.WithTimeout(ctx, min(claimBudget, cut.Sub(now)))
 	defer cancel()
 	err := t.guard.cfg.Store.Extend(ctx, Extension{ID: t.id, Owner: t.asker.Owner, Known: t.record.LeaseUntil,
 		LeaseUntil: lease, ExpiresAt: t.expiry(now)})
