@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -182,21 +184,29 @@ func TestBodyItemsLost(t *testing.T) {
 		if err != nil || out.Count != 2 {
 			t.Fatalf("%d items, %v", out.Count, err)
 		}
-		var expires [2]string
-		for i, item := range out.Items {
+		var expires, bodyExpires int64
+		for _, item := range out.Items {
 			id := item["id"].(*types.AttributeValueMemberS)
-			expires[i] = item["expires_at"].(*types.AttributeValueMemberN).Value
+			n, err := strconv.ParseInt(item["expires_at"].(*types.AttributeValueMemberN).Value, 10, 64)
 			if !strings.Contains(id.Value, "#body#") {
-				expires[0], expires[1] = expires[1], expires[0]
+				expires = n
 				continue
 			}
-			if _, err = e.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{"id": id}}); err == nil && damage != nil {
-				damage(item)
-				_, err = e.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: item})
-			}
-			if err != nil {
+			bodyExpires = n
+			_, errDelete := e.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{"id": id}})
+			if err := errors.Join(err, errDelete); err != nil {
 				t.Fatal(err)
 			}
+			if damage == nil {
+				continue
+			}
+			damage(item)
+			if _, err = e.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(table), Item: item}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if bodyExpires != expires+3600 {
+			t.Errorf("the body item expires %d s after its record, want an hour", bodyExpires-expires)
 		}
 		e.want(what, e.serve("k", "1"), 503, false, "store-unavailable")
 		if e.runs != 1 {
