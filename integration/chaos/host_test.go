@@ -121,10 +121,19 @@ func (h *host) url() string {
 	return h.base
 }
 
-// restart kills the sandbox, with the database, the provider and all functions in it, and starts it on the same data.
-func (h *host) restart(ctx context.Context) error {
+// restart kills the sandbox, with the database, the provider and all functions in it, and starts it on the same data. A
+// process that was being forked when the sandbox died may hold the lock on the data for a moment longer: so it is tried
+// again.
+func (h *host) restart(ctx context.Context) (err error) {
 	h.kill()
-	return h.start(ctx)
+	for range 5 {
+		if err = h.start(ctx); err == nil || ctx.Err() != nil {
+			return err
+		}
+		h.kill()
+		sleep(ctx, time.Second)
+	}
+	return err
 }
 
 // functions lists the processes of functions, where the system tells.
