@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"firstwriter/idempotency"
@@ -24,8 +23,7 @@ func main() {
 	ctx, log := context.Background(), slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	s, err := settingsFrom(os.Getenv)
 	exitOn(err)
-	cfg, err := config.LoadDefaultConfig(ctx)
-	exitOn(err)
+	cfg := awsConfig(os.Getenv)
 	db := dynamodb.NewFromConfig(cfg, dynamostore.Tune)
 	handler, err := newHandler(s, cfg, db, log)
 	exitOn(err)

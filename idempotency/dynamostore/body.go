@@ -83,9 +83,12 @@ func (s *Store) putBody(ctx context.Context, c idempotency.Completion, b body) e
 	for n, chunk := range b.chunks {
 		it := key(bodyID(c.Held.ID, c.Held.Owner, n))
 		it["data"], it["expires_at"] = bin(chunk), seconds(c.ExpiresAt.Add(bodyOutlives))
-		if err := s.put(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it}); err != nil {
+		out, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+		if err != nil {
+			spentWriting(ctx, nil)
 			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
 		}
+		spentWriting(ctx, out.ConsumedCapacity)
 	}
 	return nil
 }

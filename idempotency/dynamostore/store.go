@@ -51,11 +51,17 @@ func New(client Client, table string) *Store {
 
 // Claim implements [idempotency.Store] by one conditional PutItem.
 func (s *Store) Claim(ctx context.Context, c idempotency.Claim) error {
-	return s.write(ctx, "claim", c.Record.ID, func() error {
-		return s.put(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: encode(&c.Record),
-			ConditionExpression: aws.String(claimable), ExpressionAttributeNames: claimNames,
-			ExpressionAttributeValues:           claimValues(c),
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld})
+	in := &dynamodb.PutItemInput{TableName: s.table, Item: encode(&c.Record),
+		ConditionExpression: aws.String(claimable), ExpressionAttributeNames: claimNames,
+		ExpressionAttributeValues:           claimValues(c),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal}
+	return s.write(ctx, "claim", c.Record.ID, func() (*types.ConsumedCapacity, error) {
+		out, err := s.client.PutItem(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		return out.ConsumedCapacity, nil
 	})
 }
 
@@ -99,42 +105,40 @@ func (s *Store) get(ctx context.Context, id string) (item, error) {
 	return out.Item, nil
 }
 
-func (s *Store) put(ctx context.Context, in *dynamodb.PutItemInput) error {
-	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	out, err := s.client.PutItem(ctx, in)
-	if out == nil {
-		out = &dynamodb.PutItemOutput{}
-	}
-	spentWriting(ctx, out.ConsumedCapacity, err)
-	return err
-}
-
 // update sends one conditional UpdateItem.
 func (s *Store) update(ctx context.Context, what, id string, u expression) error {
-	return s.write(ctx, what, id, func() error {
-		out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: s.table, Key: key(id),
-			UpdateExpression: aws.String(u.update), ConditionExpression: aws.String(u.condition),
-			ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-			ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal})
-		if out == nil {
-			out = &dynamodb.UpdateItemOutput{}
+	in := &dynamodb.UpdateItemInput{TableName: s.table, Key: key(id),
+		UpdateExpression: aws.String(u.update), ConditionExpression: aws.String(u.condition),
+		ExpressionAttributeNames: u.names, ExpressionAttributeValues: u.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		ReturnConsumedCapacity:              types.ReturnConsumedCapacityTotal}
+	return s.write(ctx, what, id, func() (*types.ConsumedCapacity, error) {
+		out, err := s.client.UpdateItem(ctx, in)
+		if err != nil {
+			return nil, err
 		}
-		spentWriting(ctx, out.ConsumedCapacity, err)
-		return err
+		return out.ConsumedCapacity, nil
 	})
 }
 
 // write sends a conditional write, again while other writes on the item keep it out, and turns a failed condition into
 // a refusal with the record that stands.
-func (s *Store) write(ctx context.Context, what, id string, send func() error) error {
-	err := retry(ctx, conflictTries, isConflict, send)
+func (s *Store) write(ctx context.Context, what, id string, send func() (*types.ConsumedCapacity, error)) error {
 	var failed *types.ConditionalCheckFailedException
+	err := retry(ctx, conflictTries, isConflict, func() error {
+		spent, err := send()
+		if errors.As(err, &failed) {
+			spentRefused(ctx, failed.Item)
+			return nil
+		}
+		spentWriting(ctx, spent)
+		return err
+	})
 	switch {
+	case failed != nil:
+		return s.refused(ctx, id, failed.Item)
 	case err == nil:
 		return nil
-	case errors.As(err, &failed):
-		return s.refused(ctx, id, failed.Item)
 	case isConflict(err):
 		return fmt.Errorf("dynamostore: %s: %w: %w", what, idempotency.ErrBusy, err)
 	}

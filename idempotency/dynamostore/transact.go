@@ -47,11 +47,12 @@ func (s *Store) transact(ctx context.Context, id string, items []types.TransactW
 	err := retry(ctx, completionTries, again, func() error {
 		out, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items,
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
-		if out == nil {
-			out = &dynamodb.TransactWriteItemsOutput{}
+		if err != nil {
+			spentTransacting(ctx, nil, len(items))
+			return err
 		}
 		spentTransacting(ctx, out.ConsumedCapacity, len(items))
-		return err
+		return nil
 	})
 	switch verdictOf(err) {
 	case refusedOurs:

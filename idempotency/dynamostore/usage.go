@@ -2,8 +2,8 @@ package dynamostore
 
 import (
 	"context"
-	"errors"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"firstwriter/idempotency"
@@ -14,18 +14,19 @@ const (
 	readUnit  = 4096 // bytes of an item that one consistent read unit pays for
 )
 
-// spentWriting reports the cost of a single write. DynamoDB reports it for writes that are made; a failed condition costs
-// as much as writing the item that stands, and is not reported.
-func spentWriting(ctx context.Context, reported *types.ConsumedCapacity, err error) {
-	var failed *types.ConditionalCheckFailedException
-	switch {
-	case reported != nil && reported.CapacityUnits != nil:
-		idempotency.Spend(ctx, idempotency.Usage{Calls: 1, WriteUnits: *reported.CapacityUnits})
-	case errors.As(err, &failed):
-		idempotency.Spend(ctx, idempotency.Usage{Calls: 1, WriteUnits: units(itemSize(failed.Item), writeUnit), Estimated: true})
-	default:
-		idempotency.Spend(ctx, idempotency.Usage{Calls: 1})
+// spentWriting reports the cost of a write; nothing is reported for one that failed.
+func spentWriting(ctx context.Context, reported *types.ConsumedCapacity) {
+	u := idempotency.Usage{Calls: 1}
+	if reported != nil {
+		u.WriteUnits = aws.ToFloat64(reported.CapacityUnits)
 	}
+	idempotency.Spend(ctx, u)
+}
+
+// spentRefused reports the cost of a write whose condition failed, which DynamoDB does not report: as much as to write
+// the item that stands.
+func spentRefused(ctx context.Context, stands item) {
+	idempotency.Spend(ctx, idempotency.Usage{Calls: 1, WriteUnits: units(itemSize(stands), writeUnit), Estimated: true})
 }
 
 // spentReading reports the cost of a consistent read.
