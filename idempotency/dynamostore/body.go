@@ -26,8 +26,9 @@ const (
 	completed    = 12 + 9 + 53 // bytes that a completion adds for completed_at, the status and the names of the response
 )
 
-// body is a response body as it is stored: in the record, or in items of its own.
+// body is a response's headers and body as they are stored: the body in the record, or in items of its own.
 type body struct {
+	header   types.AttributeValue
 	inline   []byte
 	chunks   [][]byte
 	encoding string
@@ -36,11 +37,12 @@ type body struct {
 
 // prepare chooses where a response's body goes. It stands in the record only while that stays within one write unit.
 func prepare(held *idempotency.Record, r *idempotency.Response) body {
-	size := itemSize(encode(held)) + completed + valueSize(encodeHeader(r.Header))
+	h := encodeHeader(r.Header)
+	size := sizeOf(held) + completed + valueSize(h)
 	if len(r.Body) == 0 || size+len(r.Body) <= recordSize {
-		return body{inline: r.Body}
+		return body{header: h, inline: r.Body}
 	}
-	b := body{sum: sha256.Sum256(r.Body)}
+	b := body{header: h, sum: sha256.Sum256(r.Body)}
 	stored := r.Body
 	if packed := compress(r.Body); packed != nil && len(packed) < len(stored)*9/10 {
 		stored, b.encoding = packed, "gzip"

@@ -106,6 +106,12 @@ func TestUnknownVersion(t *testing.T) { // F33
 	}
 }
 
+func TestSizes(t *testing.T) {
+	if got, want := sizeOf(processing()), itemSize(encode(processing())); got != want {
+		t.Errorf("a record's size is taken for %d, it is %d", got, want)
+	}
+}
+
 // TestBodyPlacement: the record stays within one write unit, F31.
 func TestBodyPlacement(t *testing.T) {
 	held := processing()

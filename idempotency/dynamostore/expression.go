@@ -109,7 +109,7 @@ func complete(c idempotency.Completion, b body) expression {
 	e := owned(c.Held.Owner, "SET #status = :completed, completed_at = :at, expires_at = :expires, "+
 		"response_status = :response_status, response_headers = :response_headers", item{
 		":completed": str(string(idempotency.Completed)), ":at": millis(c.CompletedAt), ":expires": seconds(c.ExpiresAt),
-		":response_status": num(c.Response.Status), ":response_headers": encodeHeader(c.Response.Header),
+		":response_status": num(c.Response.Status), ":response_headers": b.header,
 	})
 	for name, value := range b.attributes() {
 		e.update += ", " + name + " = :" + name

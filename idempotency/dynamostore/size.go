@@ -1,9 +1,25 @@
 package dynamostore
 
-import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+import (
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+)
 
 // Sizes of items as DynamoDB counts them, rounded up where its documentation says "approximately":
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+
+// fixedSize is that of a processing record but for its texts.
+var fixedSize = itemSize(encode(&idempotency.Record{Version: idempotency.SchemaVersion, Status: idempotency.Processing,
+	Epoch: 1e12, LeaseUntil: time.UnixMilli(1e12), ExpiresAt: time.Unix(1e9, 0), CreatedAt: time.UnixMilli(1e12)})) +
+	len("principal") + len("endpoint") + len("request_id")
+
+// sizeOf is the size of a processing record, at most.
+func sizeOf(r *idempotency.Record) int {
+	return fixedSize + len(r.ID) + len(r.Owner) + len(r.Fingerprint) + len(r.Principal) + len(r.Endpoint) + len(r.RequestID)
+}
 
 func itemSize(it item) int {
 	size := 0
