@@ -101,6 +101,9 @@ var requestPairs = []struct {
 	{"form with repeated names", sending(typeForm, "a=1&a=3"), sending(typeForm, "a=3&a=1"), false},
 	{"form with escapes", sending(typeForm, "a=%c3%a9+x"), sending(typeForm+"; charset=utf-8", "a=%C3%A9%20x"), true},
 	{"form that does not parse", sending(typeForm, "a=1;b=2&c"), sending(typeForm, "c&a=1;b=2"), false},
+	{"JSON under a form's type, + and space", sending(typeForm, `{"a":"b c"}`), sending(typeForm, `{"a":"b+c"}`), false},
+	{"JSON under a form's type, escapes", sending(typeForm, `{"a":"?b=2"}`), sending(typeForm, `{"a":"?b=%32"}`), false},
+	{"JSON under a form's type, as it was", sending(typeForm, `{"a":"b c"}`), sending(typeForm, `{"a":"b c"}`), true},
 	{"form, empty", sending(typeForm, ""), sending(typeForm, "="), false},
 	{"form in latin-1", sending(typeForm+"; charset=iso-8859-1", "a=1&b=2"), sending(typeForm+"; charset=iso-8859-1", "b=2&a=1"), false},
 }
