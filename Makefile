@@ -14,11 +14,13 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The flags of the functions' recipe, so that both share what is compiled.
+GO_RUN := CGO_ENABLED=0 go run -trimpath
+
 run: ## serve the API on 127.0.0.1:3000; ARGS='-timeout 6s' passes flags on
-	CGO_ENABLED=0 go run -trimpath ./integration/cmd/sandbox $(ARGS)
+	$(GO_RUN) ./integration/cmd/sandbox $(ARGS)
 
 demo: ## a lost reply and 50 copies at once, against a sandbox of its own; fails if a charge was doubled
-	go run ./integration/cmd/demo $(ARGS)
+	$(GO_RUN) ./integration/cmd/demo $(ARGS)
 
 build: ## build the functions for Lambda into bin/
 	$(MAKE) build-PaymentsFunction ARTIFACTS_DIR=bin/PaymentsFunction
@@ -40,7 +42,7 @@ chaos: ## N=2000 operations against real processes that are killed, with progres
 	go test ./integration/chaos -count=1 -timeout 0 -v -args -operations $(N)
 
 mutations: ## break the protocol on purpose, condition by condition: the tests must notice
-	go run ./integration/mutations
+	$(GO_RUN) ./integration/mutations
 
 FUZZTIME := 60s
 fuzz: ## every fuzz test for FUZZTIME (60s) each
@@ -65,10 +67,10 @@ bench: ## benchmarks of the library, then the three below
 	$(MAKE) bench-overhead bench-start bench-sandbox
 
 bench-overhead: ## CPU time of guarded calls against bare SDK calls
-	go run ./integration/overhead
+	$(GO_RUN) ./integration/overhead
 
 bench-start: ## process start to first poll, against a minimal function
-	go run ./integration/startup
+	$(GO_RUN) ./integration/startup
 
 bench-sandbox: ## what the sandbox adds to a request, and 50 at once
 	go test ./integration/sandbox -run '^$$' -bench . -benchtime 2s

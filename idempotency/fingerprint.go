@@ -31,7 +31,8 @@ import (
 //   - is nested deeper than 128, or has a number with an exponent of more than 18 digits
 //
 // So is a multipart body that is not exactly as RFC 2046 has it, or has more than 1,000 parts or 16 KiB of headers in
-// one of them; a form that has a bad escape, a semicolon or more than 10,000 pairs; and every body of more than 16 MiB.
+// one of them; a form that has a bad escape, more than 10,000 pairs, or a character that encoded forms have not (JSON sent
+// as a form); and every body of more than 16 MiB.
 //
 // Two requests that are not the same by these rules never match, unless SHA-256 collides: the wrong operation is never
 // replayed. The opposite is accepted: requests that mean the same to their handler may differ here (a default that one
