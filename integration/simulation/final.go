@@ -1,0 +1,105 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+)
+
+// epilogue lets somebody ask for every key again, when everybody else has stopped and nothing goes wrong any more: he
+// gets an answer that is final, and the next one gets the same.
+func (w *world) epilogue() {
+	for _, l := range w.ledgers {
+		if l.record == nil {
+			continue
+		}
+		c := &caller{n: len(w.callers), ledger: l, sub: l.sub, order: l.order}
+		w.callers = append(w.callers, c)
+		first := w.ask(c)
+		if first == nil || !first.told.final() || first.told == reused || first.told == forbidden {
+			w.violate("L3", "nobody gets a final answer for key %d any more: %v", l.n, first)
+			return
+		}
+		if again := w.ask(c); first.told == own && first.accepted != nil && (again == nil || again.told != replay) {
+			w.violate("L3", "the completion of attempt %d is not replayed: %v", first.n, again)
+		}
+	}
+}
+
+// ask sends a caller's request until it is answered for good, for longer than every lease.
+func (w *world) ask(c *caller) *attempt {
+	for until := w.now + int(3*(w.set.maxRun+w.set.skew+2*w.set.fastest())/step); w.now < until; {
+		w.call(c, w.machines[0])
+		a := c.current
+		w.finish()
+		if a.told == unavailable {
+			w.violate("L4", "attempt %d is told %q, and nothing goes wrong", a.n, a.told)
+		}
+		if len(w.violations) > 0 || a.told.final() {
+			return a
+		}
+		for range 4 {
+			w.advance()
+		}
+	}
+	return nil
+}
+
+// String is an attempt in a violation.
+func (a *attempt) String() string {
+	if a == nil {
+		return "no answer"
+	}
+	return fmt.Sprintf("attempt %d is told %q", a.n, a.told)
+}
+
+// checkBusiness: each business write has a completion, and each completion that carries some has them.
+func (w *world) checkBusiness(ctx context.Context) {
+	out, err := w.direct.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(business), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		w.violate("S0", "reading the business table: %v", err)
+		return
+	}
+	written, sold := map[int]bool{}, map[string]int{}
+	for _, item := range out.Items {
+		id := item["id"].(*types.AttributeValueMemberS).Value
+		if n, found := strings.CutPrefix(id, "run-"); found {
+			n, _ := strconv.Atoi(n)
+			written[n] = true
+			continue
+		}
+		n, _ := strconv.Atoi(item["sold"].(*types.AttributeValueMemberN).Value)
+		sold[id] = n
+	}
+	for _, l := range w.ledgers {
+		for n := range l.committed() {
+			if !written[n] {
+				w.violate("B1", "attempt %d is completed without its business write", n)
+			}
+			delete(written, n)
+			sold["sold by "+l.tenant]--
+		}
+	}
+	if len(written) > 0 {
+		w.violate("B1", "business writes without a completion: %v", written)
+	}
+	for _, tenant := range []string{"tenant-0", "tenant-1"} {
+		if left := sold["sold by "+tenant]; left != 0 {
+			w.violate("B2", "%s has sold %d more than it has completions for", tenant, left)
+		}
+	}
+}
+
+// settled checks what must hold when nobody is left.
+func (w *world) settled(l *ledger) {
+	if r := l.record; r != nil && r.Status != idempotency.Processing && r.ExpiresAt.IsZero() {
+		w.violate("L3", "key %d is never new again", l.n)
+	}
+}

@@ -1,0 +1,174 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+	"firstwriter/idempotency/dynamostore"
+)
+
+// ending is how a handler or a recovery function ends.
+type ending string
+
+const (
+	creates  ending = "201"
+	declines ending = "402"
+	isAway   ending = "503"
+	doubts   ending = "500, in doubt"
+	fails    ending = "an error"
+	givesUp  ending = "an error, nothing done"
+	panics   ending = "a panic"
+	exits    ending = "Goexit"
+	finds    ending = "found"        // a recovery function finds the outcome
+	misses   ending = "nothing done" // a recovery function finds none
+)
+
+// script is what an attempt's handler does.
+type script struct {
+	steps    int  // that it takes
+	heeds    bool // its context's end
+	end      ending
+	size     int  // of its response's body
+	explains bool // what to answer where its business condition does not hold
+	recovery ending
+	recovers int // steps that the recovery function takes
+}
+
+func (w *world) script() script {
+	r := w.random
+	s := script{steps: r.IntN(8), heeds: chance(r, 60), end: creates, size: w.set.size, explains: chance(r, 80),
+		recovery: pick(r, misses, misses, finds), recovers: r.IntN(4)}
+	if w.drained || w.set.chaos == 0 {
+		return s
+	}
+	if chance(r, 40) {
+		s.steps = r.IntN(2 * int(w.set.maxRun/step))
+	}
+	if chance(r, 15*w.set.chaos) {
+		s.end = pick(r, declines, isAway, isAway, doubts, fails, givesUp, panics, exits)
+		s.recovery = pick(r, misses, finds, fails)
+	}
+	return s
+}
+
+// String is the script in a line of a history.
+func (s script) String() string {
+	return fmt.Sprintf("%s after %d steps, heeds %v, %d bytes, explains %v, recovery %s after %d", s.end, s.steps, s.heeds, s.size, s.explains, s.recovery, s.recovers)
+}
+
+// run is a handler, or a recovery function, at work.
+type run struct {
+	ctx      context.Context
+	recovery bool
+	epoch    int64
+	derived  string // key for a downstream call
+	began    int    // the step at which the scheduler saw it
+	due      int    // the step from which the scheduler lets it end
+	ended    bool
+}
+
+// work begins a run, waits until the scheduler lets it go on, and returns an error if it shall do nothing more.
+func (a *attempt) work(ctx context.Context, recovery bool) error {
+	t := idempotency.AttemptFrom(ctx)
+	r := &run{ctx: ctx, recovery: recovery, epoch: t.Epoch(), derived: t.DeriveKey("charge")}
+	a.mu.Lock()
+	a.begun, a.run = r, r
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		r.ended = true
+	}()
+	var cut <-chan struct{}
+	if a.script.heeds {
+		cut = ctx.Done()
+	}
+	select {
+	case <-a.resume:
+		return nil
+	case <-a.died:
+		return errCrashed
+	case <-cut:
+		return context.Cause(ctx)
+	}
+}
+
+// recover is the endpoint's recovery function.
+func (a *attempt) recover(ctx context.Context) (*idempotency.Response, error) {
+	if err := a.work(ctx, true); err != nil {
+		return nil, err
+	}
+	switch a.script.recovery {
+	case finds:
+		return a.answer(http.StatusCreated, "recovered"), nil
+	case fails:
+		return nil, errors.New("scripted")
+	}
+	return nil, nil
+}
+
+// handle is the endpoint's handler.
+func (a *attempt) handle(ctx context.Context) (*idempotency.Response, error) {
+	if err := a.work(ctx, false); err != nil {
+		return nil, err
+	}
+	switch a.script.end {
+	case creates:
+		return a.answer(http.StatusCreated, "created"), a.enlist(ctx)
+	case declines:
+		return a.answer(http.StatusPaymentRequired, "declined"), nil
+	case isAway:
+		return a.answer(http.StatusServiceUnavailable, "away"), nil
+	case doubts:
+		idempotency.AttemptFrom(ctx).Decide(idempotency.Doubt)
+		return a.answer(http.StatusInternalServerError, "in doubt"), nil
+	case givesUp:
+		idempotency.AttemptFrom(ctx).Decide(idempotency.LetGo)
+	case panics:
+		panic("scripted")
+	case exits:
+		runtime.Goexit()
+	}
+	return nil, errors.New("scripted")
+}
+
+// answer is a response that says whose it is.
+func (a *attempt) answer(status int, what string) *idempotency.Response {
+	body := fmt.Appendf(nil, `{"run":%d,"for":"%s %s","is":"%s"}`, a.n, a.ledger.tenant, a.ledger.key, what)
+	body = append(body, bytes.Repeat([]byte{' '}, max(0, a.script.size-len(body)))...)
+	return &idempotency.Response{Status: status, Header: http.Header{"Location": {fmt.Sprint("/runs/", a.n)}}, Body: body}
+}
+
+const stock = 3 // of what each tenant sells
+
+// enlist gives the run's business writes to the guard: an item of its own, and one less in the tenant's stock.
+func (a *attempt) enlist(ctx context.Context) error {
+	if !a.world.set.transacts {
+		return nil
+	}
+	if a.script.explains {
+		if err := dynamostore.OnRefused(ctx, a.soldOut); err != nil {
+			return err
+		}
+	}
+	return dynamostore.Enlist(ctx,
+		types.TransactWriteItem{Put: &types.Put{TableName: aws.String(business), ConditionExpression: aws.String("attribute_not_exists(id)"),
+			Item: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: fmt.Sprint("run-", a.n)}}}},
+		types.TransactWriteItem{Update: &types.Update{TableName: aws.String(business),
+			Key:                       map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "sold by " + a.ledger.tenant}},
+			UpdateExpression:          aws.String("ADD sold :one"),
+			ConditionExpression:       aws.String("attribute_not_exists(sold) OR sold < :stock"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":one": &types.AttributeValueMemberN{Value: "1"}, ":stock": &types.AttributeValueMemberN{Value: fmt.Sprint(stock)}}}})
+}
+
+func (a *attempt) soldOut([]types.CancellationReason) *idempotency.Response {
+	return a.answer(http.StatusConflict, "sold out")
+}
