@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test integration fuzz chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
+.PHONY: help run demo build test integration fuzz soak chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -37,9 +37,13 @@ test: ## all tests, with the race detector where there is a C compiler
 integration: ## the end-to-end tests alone
 	go test $(RACE) -count=1 ./integration/...
 
+DURATION := 20m
+soak: ## simulate for DURATION (20m), with progress; seeds that fail are printed
+	go test ./integration/simulation -run Soak -count=1 -timeout 0 -v -args -duration $(DURATION)
+
 N := 2000
 chaos: ## N=2000 operations against real processes that are killed, with progress
-	go test ./integration/chaos -count=1 -timeout 0 -v -args -operations $(N)
+	go test ./integration/chaos -run TestChaos -count=1 -timeout 0 -v -args -operations $(N)
 
 mutations: ## break the protocol on purpose, condition by condition: the tests must notice
 	$(GO_RUN) ./integration/mutations

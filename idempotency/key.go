@@ -22,7 +22,7 @@ var (
 	errKeyQuoted = errors.New(`a quoted key is a structured-field string (RFC 9651): printable ASCII between double quotes, " and \ escaped`)
 	errKeyStrict = errors.New("this endpoint takes keys between double quotes only")
 	errKeyFormat = errors.New("the key does not have the format that this endpoint asks for")
-	errKeyBare   = errors.New("a key without quotes is printable ASCII without space, comma, semicolon, quote or backslash; quote it to use these")
+	errKeyBare   = errors.New("a key without quotes is printable ASCII without space, comma, semicolon, quote or backslash; quote it to use these (a comma also comes from sending two keys)")
 )
 
 // ParseKey reads the idempotency key of a request: a structured-field string (RFC 9651, section 3.3.3), or the same
