@@ -23,7 +23,8 @@ type Config struct {
 	// Parameters are values of the template's parameters. JwtIssuer, JwtAudience, ProviderUrl and ProviderSecretArn have
 	// the sandbox's own where they are not given.
 	Parameters map[string]string
-	// Timeout is every function's timeout instead of the template's; at most 15 minutes. Default: the template's.
+	// Timeout is every function's timeout instead of the template's, from 1 s to 15 minutes as on Lambda. Over 30 s the
+	// gateway answers 503 first. Default: the template's.
 	Timeout time.Duration
 	// Data is a folder that keeps the database, the fake provider's charges and the key that signs tokens. Default: none;
 	// everything is forgotten.
@@ -48,8 +49,8 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Log == nil {
 		c.Log = os.Stderr
 	}
-	if c.Timeout < 0 || c.Timeout > 15*time.Minute {
-		return c, fmt.Errorf("timeout %v is not between 0 and 15m", c.Timeout)
+	if c.Timeout != 0 && (c.Timeout < time.Second || c.Timeout > 15*time.Minute) {
+		return c, fmt.Errorf("timeout %v is not between 1s and 15m, the limits of Lambda", c.Timeout)
 	}
 	if c.DynamoDBEndpoint != "" {
 		if err := checkEndpoint(c.DynamoDBEndpoint, c.AllowAWS); err != nil {

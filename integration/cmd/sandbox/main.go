@@ -22,6 +22,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"firstwriter/integration/sandbox"
 )
@@ -75,7 +76,11 @@ func parseFlags(args []string) (sandbox.Config, error) {
 	flags := flag.NewFlagSet("sandbox", flag.ContinueOnError)
 	flags.StringVar(&cfg.Addr, "addr", "127.0.0.1:3000", "loopback `address` to serve the API on")
 	flags.StringVar(&cfg.Template, "template", "template.yaml", "SAM template `file`")
-	flags.DurationVar(&cfg.Timeout, "timeout", 0, "every function's timeout instead of the template's, such as 6s")
+	flags.Func("timeout", "every function's timeout instead of the template's, a `duration` from 1s to 15m such as 6s;\n"+
+		"above 30s the gateway answers 503 first", func(text string) (err error) {
+		cfg.Timeout, err = parseTimeout(text)
+		return err
+	})
 	flags.StringVar(&cfg.Data, "data", "", "`folder` that keeps database, charges and signing key (default: forget everything)")
 	flags.BoolVar(&cfg.AllowAWS, "allow-aws", false, "let DYNAMODB_ENDPOINT be AWS itself")
 	flags.Func("param", "template parameter as `Name=Value`; may be given several times", func(text string) error {
@@ -99,4 +104,16 @@ func parseFlags(args []string) (sandbox.Config, error) {
 		return cfg, fmt.Errorf("sandbox: %q is not a flag; see -help", flags.Arg(0))
 	}
 	return cfg, nil
+}
+
+// parseTimeout leaves the limits to sandbox.Config, for which zero is no timeout but the template's.
+func parseTimeout(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, errors.New("a duration such as 6s is expected")
+	}
+	if d == 0 {
+		return 0, errors.New("1s is the least; leave it out for the template's")
+	}
+	return d, nil
 }

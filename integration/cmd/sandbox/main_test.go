@@ -165,7 +165,10 @@ func TestWrongUseIsOneLineAndExit1(t *testing.T) {
 		want string
 	}{
 		"flag":           {[]string{"-colour", "red"}, "", "flag provided but not defined: -colour"},
-		"duration":       {[]string{"-timeout", "soon"}, "", `invalid value "soon" for flag -timeout`},
+		"duration":       {[]string{"-timeout", "soon"}, "", `invalid value "soon" for flag -timeout: a duration such as 6s is expected`},
+		"no unit":        {[]string{"-timeout", "6"}, "", `invalid value "6" for flag -timeout: a duration such as 6s is expected`},
+		"zero timeout":   {[]string{"-timeout", "0s"}, "", "leave it out for the template's"},
+		"short timeout":  {[]string{"-timeout", "1ns"}, "", "timeout 1ns is not between 1s and 15m"},
 		"argument":       {[]string{"template.yaml"}, "", `"template.yaml" is not a flag`},
 		"parameter":      {[]string{"-param", "X"}, "", "Name=Value is expected"},
 		"public address": {[]string{"-addr", "0.0.0.0:3000"}, "", "only loopback addresses"},
