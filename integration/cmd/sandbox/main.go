@@ -20,6 +20,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -103,7 +104,18 @@ func parseFlags(args []string) (sandbox.Config, error) {
 	if flags.NArg() > 0 {
 		return cfg, fmt.Errorf("sandbox: %q is not a flag; see -help", flags.Arg(0))
 	}
-	return cfg, nil
+	return cfg, checkEmpty(flags)
+}
+
+// checkEmpty refuses flags that were given without a value, as by -data "$UNSET": for sandbox.Config an empty string
+// is a default, and for an address another one than the flag's.
+func checkEmpty(flags *flag.FlagSet) (err error) {
+	flags.Visit(func(f *flag.Flag) {
+		if slices.Contains([]string{"addr", "template", "data"}, f.Name) && f.Value.String() == "" {
+			err = fmt.Errorf("sandbox: -%s is empty: leave it out for its default", f.Name)
+		}
+	})
+	return err
 }
 
 // parseTimeout leaves the limits to sandbox.Config, for which zero is no timeout but the template's.

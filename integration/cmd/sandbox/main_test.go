@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -172,12 +173,17 @@ func TestWrongUseIsOneLineAndExit1(t *testing.T) {
 		"argument":       {[]string{"template.yaml"}, "", `"template.yaml" is not a flag`},
 		"parameter":      {[]string{"-param", "X"}, "", "Name=Value is expected"},
 		"public address": {[]string{"-addr", "0.0.0.0:3000"}, "", "only loopback addresses"},
+		"empty address":  {[]string{"-addr", ""}, "", "-addr is empty: leave it out for its default"},
+		"empty template": {[]string{"-template="}, "", "-template is empty: leave it out for its default"},
+		"empty folder":   {[]string{"-data", ""}, "", "-data is empty: leave it out for its default"},
 		"no template":    {[]string{"-addr", "127.0.0.1:0", "-template", "none.yaml"}, "", "open none.yaml"},
 		"AWS":            {nil, "DYNAMODB_ENDPOINT=https://dynamodb.eu-west-1.amazonaws.com", "-allow-aws"},
 		"no URL":         {nil, "DYNAMODB_ENDPOINT=localhost:8000", "is not an http or https URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(file, tt.args...)
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, file, tt.args...)
 			cmd.Env = append(os.Environ(), tt.env)
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
