@@ -1,11 +1,11 @@
 package sandbox
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -73,7 +73,9 @@ func openLedger(dir string) (*ledger, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	l.load(text)
+	if err := l.load(file, text); err != nil {
+		return nil, err
+	}
 	if err := l.rewrite(file); err != nil {
 		return nil, err
 	}
@@ -81,21 +83,35 @@ func openLedger(dir string) (*ledger, error) {
 	return l, err
 }
 
-// load reads the lines that are whole: the last one is cut short if the sandbox was killed while it wrote.
-func (l *ledger) load(text []byte) {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	for lines.Scan() {
+// load reads the lines. The last one may be cut short, if the sandbox was killed while it wrote; what else it cannot
+// read it refuses: a lost entry would let its key charge again.
+func (l *ledger) load(file string, text []byte) error {
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
 		e := &ledgerEntry{}
-		if json.Unmarshal(lines.Bytes(), e) != nil {
-			continue
+		err := json.Unmarshal(line, e)
+		if err == nil && e.Key == "" {
+			err = errors.New("there is no key")
 		}
-		if old := l.entries[e.Key]; old != nil {
-			*old = *e
-			continue
+		switch torn := !bytes.HasSuffix(line, []byte("\n")); {
+		case err == nil:
+			l.put(e)
+		case !torn:
+			return fmt.Errorf("%s:%d: not an entry of the provider's charges: %w; correct or remove the line", file, n, err)
 		}
-		l.entries[e.Key] = e
-		l.order = append(l.order, e)
 	}
+	return nil
+}
+
+// put replaces what is known of a key.
+func (l *ledger) put(e *ledgerEntry) {
+	if old := l.entries[e.Key]; old != nil {
+		*old = *e
+		return
+	}
+	l.entries[e.Key] = e
+	l.order = append(l.order, e)
 }
 
 // rewrite leaves one line for each key.

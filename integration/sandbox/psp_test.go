@@ -246,3 +246,59 @@ func TestLedgerSurvives(t *testing.T) {
 		t.Errorf("charges %+v", charges)
 	}
 }
+
+func TestLedgerRefusesWhatItCannotRead(t *testing.T) {
+	const good = `{"key":"k","request":{"amount":1,"currency":"EUR","source":"tok_ok","reference":"r"},"attempts":1}` + "\n"
+	for name, tt := range map[string]struct {
+		text string
+		line int // of the complaint; 0: none
+	}{
+		"empty file":             {"", 0},
+		"whole":                  {good + good, 0},
+		"torn end":               {good + `{"key":"cut sho`, 0},
+		"not JSON":               {good + "garbage\n" + good, 2},
+		"cut in the middle":      {good[:20] + "\n" + good, 1},
+		"last, but not torn":     {good + good + "garbage\n", 3},
+		"empty line":             {good + "\n" + good, 2},
+		"another JSON":           {"[]\n", 1},
+		"no key":                 {good + "{}\n", 2},
+		"two entries on a line":  {good[:len(good)-1] + good, 1},
+		"after a very long line": {strings.Replace(good, `"k"`, `"`+strings.Repeat("k", 100_000)+`"`, 1) + "garbage\n", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, ledgerFile)
+			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			l, err := openLedger(dir)
+			if tt.line == 0 {
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = l.close()
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%s:%d: ", file, tt.line)) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("error %v, want one line that names line %d", err, tt.line)
+			}
+			if left, _ := os.ReadFile(file); string(left) != tt.text {
+				t.Errorf("the file was changed to %q", left)
+			}
+		})
+	}
+}
+
+func TestLedgerKeepsLongEntries(t *testing.T) {
+	dir := t.TempDir()
+	p, long := newPSP(t, dir), strings.Repeat("k", 100_000)
+	first := p.post(long, "tok_ok")
+	if err := p.ledger.close(); err != nil {
+		t.Fatal(err)
+	}
+	p = newPSP(t, dir)
+	defer p.ledger.close()
+	if again := p.post(long, "tok_ok"); again.status != 201 || again.body["id"] != first.body["id"] {
+		t.Errorf("after a restart %+v, at first %+v", again, first)
+	}
+}
