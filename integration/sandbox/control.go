@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,6 +18,7 @@ type control struct {
 	psp    *psp
 	pools  map[string]*pool
 	fake   *dynamofake.Server // nil: another database server is used
+	tables []string           // the template's, by name
 }
 
 func (c *control) handler() http.Handler {
@@ -63,29 +63,20 @@ func (c *control) kill(w http.ResponseWriter, r *http.Request) {
 const noFake = "the database is not the sandbox's own (DYNAMODB_ENDPOINT is set)"
 
 // fault makes calls of the database fail: POST /_sandbox/fault {"op":"PutItem","nth":1,"times":1,"kind":"drop-ack"}.
-// nth and times are 1 where they are left out.
 func (c *control) fault(w http.ResponseWriter, r *http.Request) {
 	if c.fake == nil {
 		controlError(w, http.StatusNotImplemented, noFake)
 		return
 	}
-	in := struct {
-		Op    string               `json:"op"`
-		Nth   int                  `json:"nth"`
-		Times int                  `json:"times"`
-		Kind  dynamofake.FaultKind `json:"kind"`
-		MS    int64                `json:"ms"`
-		Table string               `json:"table"`
-	}{Nth: 1, Times: 1}
-	dec := json.NewDecoder(io.LimitReader(r.Body, 64<<10))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
+	in, err := readFault(io.LimitReader(r.Body, 64<<10))
+	if err == nil {
+		err = in.check(c.tables)
+	}
+	if err != nil {
 		controlError(w, http.StatusBadRequest, "fault: "+err.Error())
 		return
 	}
-	if err := c.fake.Inject(dynamofake.Fault{
-		Op: in.Op, Nth: in.Nth, Times: in.Times, Kind: in.Kind, Delay: time.Duration(in.MS) * time.Millisecond, Table: in.Table,
-	}); err != nil {
+	if err := c.fake.Inject(in.fault()); err != nil {
 		controlError(w, http.StatusBadRequest, err.Error())
 		return
 	}

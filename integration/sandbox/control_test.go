@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -62,8 +63,6 @@ func TestControlErrors(t *testing.T) {
 		{"POST", "/_sandbox/token", "", 405},
 		{"POST", "/_sandbox/kill?function=Nobody", "", 404},
 		{"POST", "/_sandbox/fault", "{", 400},
-		{"POST", "/_sandbox/fault", `{"op":"PutItem","kind":"drop-ack","colour":"red"}`, 400},
-		{"POST", "/_sandbox/fault", `{"op":"PutItem","kind":"explode"}`, 400},
 	} {
 		req, err := http.NewRequest(tt.method, shared.URL()+tt.path, strings.NewReader(tt.body))
 		if err != nil {
@@ -77,6 +76,63 @@ func TestControlErrors(t *testing.T) {
 		if res.StatusCode != tt.want {
 			t.Errorf("%s %s %s: %d, want %d", tt.method, tt.path, tt.body, res.StatusCode, tt.want)
 		}
+	}
+}
+
+func TestFaultsThatAreRefused(t *testing.T) {
+	defer shared.fake.Reset()
+	for body, want := range map[string]string{
+		"":               "fault: a JSON object is expected",
+		" ":              "fault: a JSON object is expected",
+		"{":              "fault: the JSON object is cut short",
+		`{"op":"PutI`:    "fault: the JSON object is cut short",
+		"{op}":           "fault: invalid character 'o'",
+		"[]":             "fault: a JSON object is expected",
+		`"x"`:            "fault: a JSON object is expected",
+		"null":           "fault: a JSON object is expected",
+		"7":              "fault: a JSON object is expected",
+		`{"nth":"two"}`:  `fault: "nth" cannot be a JSON string`,
+		`{"nth":1.5}`:    `fault: "nth" cannot be a JSON number 1.5`,
+		`{"op":["Put"]}`: `fault: "op" cannot be a JSON array`,
+		`{"ms":9223372036854775808,"kind":"delay"}`:                `fault: "ms" cannot be a JSON number 9223372036854775808`,
+		`{"op":"PutItem","kind":"error"} x`:                        "fault: there is text after the JSON object",
+		`{"op":"PutItem","kind":"error"}{"op":"PutItem"}`:          "fault: there is text after the JSON object",
+		`{"op":"PutItem","kind":"error"}}`:                         "fault: there is text after the JSON object",
+		`{"op":"PutItem","kind":"drop-ack","colour":"red"}`:        `unknown field "colour"`,
+		`{"op":"PutItem","kind":"explode"}`:                        `unknown kind "explode"`,
+		`{"op":"Put","kind":"error"}`:                              `unknown call "Put"`,
+		`{"op":"PutItem","kind":"error","ms":5}`:                   "fault: ms is 5; it goes with the kind delay alone",
+		`{"op":"PutItem","kind":"drop-ack","ms":-5}`:               "fault: ms is -5; it goes with the kind delay alone",
+		`{"op":"PutItem","kind":"delay"}`:                          "fault: ms is 0; a delay takes 1 to 900000",
+		`{"op":"PutItem","kind":"delay","ms":-1}`:                  "fault: ms is -1; a delay takes 1 to 900000",
+		`{"op":"PutItem","kind":"delay","ms":900001}`:              "fault: ms is 900001; a delay takes 1 to 900000",
+		`{"op":"PutItem","kind":"delay","ms":9223372036854775807}`: "fault: ms is 9223372036854775807; a delay takes 1 to 900000",
+		`{"op":"PutItem","kind":"error","nth":0}`:                  "fault: nth is 0; the first call is 1",
+		`{"op":"PutItem","kind":"error","nth":-1}`:                 "fault: nth is -1; the first call is 1",
+		`{"op":"PutItem","kind":"error","times":0}`:                "fault: times is 0; once is 1, and -1 lasts until a reset",
+		`{"op":"PutItem","kind":"error","table":"Items"}`:          `fault: the template has no table "Items"; its tables are sandbox-Items`,
+	} {
+		res, err := http.Post(shared.URL()+"/_sandbox/fault", "application/json", strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out map[string]string
+		err = json.NewDecoder(res.Body).Decode(&out)
+		res.Body.Close()
+		if res.StatusCode != 400 || err != nil || !strings.Contains(out["message"], want) || strings.ContainsAny(out["message"], "\n{") {
+			t.Errorf("%s: %d %v %v, want 400 and one line with %q", body, res.StatusCode, out, err, want)
+		}
+	}
+}
+
+func TestFaultsThatAreTaken(t *testing.T) {
+	defer shared.fake.Reset()
+	for _, body := range []string{
+		`{"op":"PutItem","kind":"drop-ack"}`, "{\"kind\":\"throttle\"}\n ", `{"op":"PutItem","nth":1,"times":1,"kind":"error","ms":0}`,
+		`{"op":"PutItem","kind":"delay","ms":1}`, `{"op":"PutItem","kind":"delay","ms":900000}`,
+		`{"op":"PutItem","kind":"error","table":"sandbox-Items","times":-1}`, `{"kind":"error","table":""}`,
+	} {
+		controlCall(t, "POST", "/_sandbox/fault", body, nil)
 	}
 }
 

@@ -205,6 +205,9 @@ func (s *Sandbox) reapIdle() {
 func (s *Sandbox) serveAPI() error {
 	g := &gateway{routes: s.template.routes, issuer: s.issuer, pools: s.pools, log: s.log, limit: integrationLimit, timings: s.timings}
 	c := &control{issuer: s.issuer, psp: s.psp, pools: s.pools, fake: s.fake}
+	for _, t := range s.template.tables {
+		c.tables = append(c.tables, t.name)
+	}
 	routes := c.handler()
 	var err error
 	s.url, err = s.serve(s.cfg.Addr, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
