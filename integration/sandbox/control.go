@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"time"
 
 	"firstwriter/integration/dynamofake"
@@ -29,7 +30,18 @@ func (c *control) handler() http.Handler {
 	mux.HandleFunc("POST /_sandbox/fault", c.fault)
 	mux.HandleFunc("GET /_sandbox/stats", c.stats)
 	mux.HandleFunc("POST /_sandbox/reset", c.reset)
-	return mux
+	return checkQuery(mux)
+}
+
+// checkQuery refuses queries that do not parse: net/http drops the broken part, and a list would not be filtered.
+func checkQuery(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, err := url.ParseQuery(r.URL.RawQuery); err != nil {
+			controlError(w, http.StatusBadRequest, "the query does not parse: "+err.Error())
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // token answers with a JWT as text: GET /_sandbox/token?tenant=T&sub=S.

@@ -79,6 +79,22 @@ func TestControlErrors(t *testing.T) {
 	}
 }
 
+func TestControlQueryMustParse(t *testing.T) {
+	routes := []string{"GET /token", "GET /psp/charges", "POST /kill", "POST /fault", "GET /stats", "POST /reset", "GET /nothing"}
+	for _, query := range []string{"reference=%zz", "a=1;b=2", "tenant=acme&%"} {
+		for _, rt := range routes {
+			method, path, _ := strings.Cut(rt, " ")
+			w := httptest.NewRecorder()
+			r := httptest.NewRequest(method, "/_sandbox"+path, strings.NewReader(`{"op":"PutItem","kind":"error"}`))
+			r.URL.RawQuery = query
+			(&control{psp: newPSP(t, "")}).handler().ServeHTTP(w, r)
+			if w.Code != 400 || !strings.HasPrefix(w.Body.String(), `{"message":"the query does not parse: `) {
+				t.Errorf("%s?%s: %d %s", rt, query, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 func TestFaultsThatAreRefused(t *testing.T) {
 	defer shared.fake.Reset()
 	for body, want := range map[string]string{
