@@ -13,8 +13,40 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// tableWait is how long a new table may take until it can be used.
-const tableWait = 2 * time.Minute
+// databaseLimit is how long setting up the database may take in all. AWS itself needs a while for a new table; any
+// other server that is not ready by then never will be.
+func databaseLimit(aws bool) time.Duration {
+	if aws {
+		return 2 * time.Minute
+	}
+	return 10 * time.Second
+}
+
+// setUpDatabase creates the tables that are not there yet. Its errors name the server.
+func setUpDatabase(ctx context.Context, to services, limit time.Duration, log *logger, tables []table) error {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	client, err := databaseClient(bounded, to.region, to.database, to.realCredentials)
+	if err == nil {
+		err = createTables(bounded, client, log, tables)
+	}
+	if err == nil {
+		return nil
+	}
+	server := "the database server at " + withoutPassword(to.database)
+	if bounded.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s was not ready within %v: does it speak DynamoDB's protocol?", server, limit)
+	}
+	return fmt.Errorf("%s: %w", server, err)
+}
+
+func withoutPassword(endpoint string) string {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return endpoint
+	}
+	return u.Redacted()
+}
 
 // checkEndpoint refuses what is not a database server's URL, and AWS itself unless that is asked for.
 func checkEndpoint(endpoint string, allowAWS bool) error {

@@ -141,11 +141,7 @@ func (s *Sandbox) prepare(ctx context.Context, artifacts string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return build(ctx, s.launcher, s.log, s.template.functions, artifacts) })
 	g.Go(func() error {
-		client, err := databaseClient(ctx, s.services.region, s.services.database, s.services.realCredentials)
-		if err != nil {
-			return err
-		}
-		return createTables(ctx, client, s.log, s.template.tables)
+		return setUpDatabase(ctx, s.services, databaseLimit(s.services.realCredentials), s.log, s.template.tables)
 	})
 	var key *rsa.PrivateKey
 	g.Go(func() (err error) {

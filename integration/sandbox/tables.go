@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -143,7 +144,15 @@ func createTable(ctx context.Context, client *dynamodb.Client, t table) (bool, e
 	if err != nil {
 		return false, err
 	}
-	return true, dynamodb.NewTableExistsWaiter(client).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &t.name}, tableWait)
+	return true, waitForTable(ctx, client, t.name)
+}
+
+// waitForTable asks more often than the SDK would, which waits for 20 s after the first time.
+func waitForTable(ctx context.Context, client *dynamodb.Client, name string) error {
+	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {
+		o.MinDelay, o.MaxDelay = 200*time.Millisecond, 2*time.Second
+	})
+	return waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, databaseLimit(true)) // ctx may end before
 }
 
 // setTTL turns on the deletion of expired items. A server without it will do: nothing may rely on that deletion, which
