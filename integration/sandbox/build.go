@@ -23,6 +23,11 @@ func build(ctx context.Context, l *launcher, log *logger, functions []function, 
 	if _, err := exec.LookPath("make"); err != nil {
 		return errors.New("the functions are built by make, which is not on this machine's PATH: install it")
 	}
+	var names []string
+	for _, f := range functions {
+		names = append(names, f.id)
+	}
+	log.printf("sandbox", "building %s (the first time takes a minute) …", strings.Join(names, ", "))
 	var g errgroup.Group
 	g.SetLimit(runtime.NumCPU())
 	for _, f := range functions {

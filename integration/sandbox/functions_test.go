@@ -190,6 +190,21 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
+// Building may take a minute without a word from the compiler.
+func TestBuildIsAnnounced(t *testing.T) {
+	l := newLauncher()
+	defer l.close()
+	out := &syncBuffer{}
+	functions := []function{{id: "One", codeDir: t.TempDir()}, {id: "Two", codeDir: t.TempDir()}} // without a Makefile
+	if err := build(t.Context(), l, &logger{to: out}, functions, t.TempDir()); err == nil {
+		t.Fatal("built")
+	}
+	const want = "[sandbox] building One, Two (the first time takes a minute) …\n"
+	if got := out.String(); !strings.HasPrefix(got, want) {
+		t.Errorf("printed %q, want %q first", got, want)
+	}
+}
+
 func TestNoOrphansOfAKilledProcess(t *testing.T) {
 	child, err := strconv.Atoi(send(t, call{path: "/brief", do: "child 600"}).body)
 	if err != nil {
