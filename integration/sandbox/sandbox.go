@@ -6,8 +6,9 @@
 //
 // It is faithful where a client or a function could tell the difference: the events (payload format 2.0), the answers
 // of the gateway itself, its limits, crashes, timeouts and cold starts. It is no model of AWS's latency, scaling or IAM:
-// policies are not checked, and a process is not frozen between requests. What it does not support in a template it
-// refuses, with the line.
+// policies are not checked, and a process is not frozen between requests. A request that is no HTTP for Go's net/http,
+// such as GET /payments/%, is refused by that package, in plain text and without the gateway's headers. What it does
+// not support in a template it refuses, with the line.
 //
 // Everything listens on loopback addresses. The control routes under /_sandbox/ (control.go) hand out tokens, list the
 // provider's charges, kill processes and make database calls fail.
