@@ -84,7 +84,8 @@ func (d *database) loseBody(ctx context.Context, r *idempotency.Record) error {
 	return err
 }
 
-// TestDynamoDB runs the whole suite.
+// TestDynamoDB runs the whole suite: F01, F08, F11, F12, F14, F18, F21, F22, F23, F31, F32, F33, F46, F48, F62, F79, F84, F85,
+// F86, F87, F89, F91 and F98.
 func TestDynamoDB(t *testing.T) {
 	d := newDatabase(t)
 	storetest.Run(t, func(*testing.T) idempotency.Store { return d.store() }, d.options)

@@ -3,6 +3,8 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,21 +64,10 @@ func (a *attempt) String() string {
 
 // checkBusiness: each business write has a completion, and each completion that carries some has them.
 func (w *world) checkBusiness(ctx context.Context) {
-	out, err := w.direct.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(business), ConsistentRead: aws.Bool(true)})
+	written, sold, err := w.businessTable(ctx)
 	if err != nil {
 		w.violate("S0", "reading the business table: %v", err)
 		return
-	}
-	written, sold := map[int]bool{}, map[string]int{}
-	for _, item := range out.Items {
-		id := item["id"].(*types.AttributeValueMemberS).Value
-		if n, found := strings.CutPrefix(id, "run-"); found {
-			n, _ := strconv.Atoi(n)
-			written[n] = true
-			continue
-		}
-		n, _ := strconv.Atoi(item["sold"].(*types.AttributeValueMemberN).Value)
-		sold[id] = n
 	}
 	for _, l := range w.ledgers {
 		for n := range l.committed() {
@@ -84,17 +75,35 @@ func (w *world) checkBusiness(ctx context.Context) {
 				w.violate("B1", "attempt %d is completed without its business write", n)
 			}
 			delete(written, n)
-			sold["sold by "+l.tenant]--
+			sold[l.tenant]--
 		}
 	}
 	if len(written) > 0 {
 		w.violate("B1", "business writes without a completion: %v", written)
 	}
-	for _, tenant := range []string{"tenant-0", "tenant-1"} {
-		if left := sold["sold by "+tenant]; left != 0 {
-			w.violate("B2", "%s has sold %d more than it has completions for", tenant, left)
+	for _, tenant := range slices.Sorted(maps.Keys(sold)) {
+		if sold[tenant] != 0 {
+			w.violate("B2", "%s has sold %d more than it has completions for", tenant, sold[tenant])
 		}
 	}
+}
+
+// businessTable is what the business table holds: the attempts that have an item, and what each tenant has sold.
+func (w *world) businessTable(ctx context.Context) (written map[int]bool, sold map[string]int, err error) {
+	out, err := w.direct.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(business), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, nil, err
+	}
+	written, sold = map[int]bool{}, map[string]int{}
+	for _, item := range out.Items {
+		id := item["id"].(*types.AttributeValueMemberS).Value
+		if tenant, found := strings.CutPrefix(id, "sold by "); found {
+			sold[tenant], err = strconv.Atoi(item["sold"].(*types.AttributeValueMemberN).Value)
+		} else if n, failed := strconv.Atoi(strings.TrimPrefix(id, "run-")); failed == nil {
+			written[n] = true
+		}
+	}
+	return written, sold, err
 }
 
 // settled checks what must hold when nobody is left.

@@ -13,28 +13,28 @@ var flaws = []struct {
 	Flaw
 	codes string
 }{
-	{dropped("claims without a condition", claiming, "attribute_not_exists(id) OR (", "attribute_not_exists(id) OR attribute_exists(id) OR ("), "R1 R2 T2"},
-	{dropped("claims before the expiry", claiming, "expires_at <= :before AND", "expires_at <> :before AND"), "R3 R4"},
-	{dropped("takes over from a completed record", takingOver, "#owner = :seen_owner AND epoch = :seen_epoch AND #status = :seen_status", "(#owner = :seen_owner OR epoch = :seen_epoch OR #status = :seen_status OR attribute_exists(id))"), "R1 R2"},
-	{dropped("takeovers leave the expiry", takingOver, ", expires_at = :expires", ", expired = :expires"), "T3"},
-	{dropped("completes without the owner", completing, "#owner = :me AND", "(#owner = :me OR attribute_exists(id)) AND"), "R2 C1"},
-	{dropped("completes without the status", completing, "AND #status = :processing", "AND (#status = :processing OR attribute_exists(id))"), "R1 R3"},
-	{dropped("releases without the owner", releasing, "#owner = :me AND", "(#owner = :me OR attribute_exists(id)) AND"), "R2 T2"},
-	{dropped("orphans without the owner", orphaning, "#owner = :me AND", "(#owner = :me OR attribute_exists(id)) AND"), "R2 T2"},
-	{dropped("renews without the owner and the lease known", extending, "#owner = :me AND #status = :processing AND lease_until = :known", "(#owner = :me OR lease_until = :known OR attribute_exists(id)) AND #status = :processing"), "R2"},
-	{stored("the expiry has no margin", func(s *faulty) { s.claim = func(w *idempotency.Claim) { w.Skew = 0 } }), "R3 R4"},
-	{stored("processing records expire with their lease", func(s *faulty) {
+	{dropped("F01 claims without a condition", claiming, "attribute_not_exists(id) OR (", "attribute_not_exists(id) OR attribute_exists(id) OR ("), "R1 R2 T2"},
+	{dropped("F21 claims before the expiry", claiming, "expires_at <= :before AND", "expires_at <> :before AND"), "R3 R4"},
+	{dropped("F98 takes over from a completed record", takingOver, "#owner = :seen_owner AND epoch = :seen_epoch AND #status = :seen_status", "(#owner = :seen_owner OR epoch = :seen_epoch OR #status = :seen_status OR attribute_exists(id))"), "R1 R2"},
+	{dropped("F85 takeovers leave the expiry", takingOver, ", expires_at = :expires", ", expired = :expires"), "T3"},
+	{dropped("F11 completes without the owner", completing, "#owner = :me AND", "(#owner = :me OR attribute_exists(id)) AND"), "R2 C1"},
+	{dropped("F09 completes without the status", completing, "AND #status = :processing", "AND (#status = :processing OR attribute_exists(id))"), "R1 R3"},
+	{dropped("F12 releases without the owner", releasing, "#owner = :me AND", "(#owner = :me OR attribute_exists(id)) AND"), "R2 T2"},
+	{dropped("F84 orphans without the owner", orphaning, "#owner = :me AND", "(#owner = :me OR attribute_exists(id)) AND"), "R2 T2"},
+	{dropped("F91 renews without the owner and the lease known", extending, "#owner = :me AND #status = :processing AND lease_until = :known", "(#owner = :me OR lease_until = :known OR attribute_exists(id)) AND #status = :processing"), "R2"},
+	{stored("F22 the expiry has no margin", func(s *faulty) { s.claim = func(w *idempotency.Claim) { w.Skew = 0 } }), "R3 R4"},
+	{stored("F82 processing records expire with their lease", func(s *faulty) {
 		s.claim = func(w *idempotency.Claim) { w.Record.ExpiresAt = w.Record.LeaseUntil.Add(-time.Second) }
 		s.takeover = func(w *idempotency.Takeover) { w.ExpiresAt = w.LeaseUntil.Add(-time.Second) }
 	}), "T3"},
-	{stored("leases end before their owners stop", func(s *faulty) {
+	{stored("F20 leases end before their owners stop", func(s *faulty) {
 		s.claim = func(w *idempotency.Claim) { w.Record.LeaseUntil = w.Record.LeaseUntil.Add(-2500 * time.Millisecond) }
 		s.takeover = func(w *idempotency.Takeover) { w.LeaseUntil = w.LeaseUntil.Add(-2500 * time.Millisecond) }
 	}), "T2"},
-	{stored("leases are in seconds", func(s *faulty) {
+	{stored("F18 leases are in seconds", func(s *faulty) {
 		s.claim = func(w *idempotency.Claim) { w.Record.LeaseUntil = time.UnixMilli(w.Record.LeaseUntil.Unix()) }
 	}), "T2"},
-	{stored("unanswered is accepted", func(s *faulty) {
+	{stored("F63 unanswered is accepted", func(s *faulty) {
 		s.completed = func(err error) error {
 			if known(err) {
 				return err
@@ -42,7 +42,7 @@ var flaws = []struct {
 			return nil
 		}
 	}), "C1"},
-	{stored("fenced is accepted", func(s *faulty) {
+	{stored("F88 fenced is accepted", func(s *faulty) {
 		s.completed = func(err error) error {
 			if errors.Is(err, idempotency.ErrRefused) {
 				return nil
@@ -50,7 +50,7 @@ var flaws = []struct {
 			return err
 		}
 	}), "C1"},
-	{stored("unanswered claims are held", func(s *faulty) {
+	{stored("F05 unanswered claims are held", func(s *faulty) {
 		s.claimed = func(err error) error {
 			if known(err) {
 				return err
@@ -58,14 +58,14 @@ var flaws = []struct {
 			return nil
 		}
 	}), "T4 R2"},
-	{stored("enlisted writes are forgotten", func(s *faulty) { s.alone = true }), "B1"},
-	{stored("every request looks like the first", func(s *faulty) {
+	{stored("F08 enlisted writes are forgotten", func(s *faulty) { s.alone = true }), "B1"},
+	{stored("F37 every request looks like the first", func(s *faulty) {
 		s.found = func(r, mine *idempotency.Record) { r.Fingerprint = mine.Fingerprint }
 	}), "P1 P2 P3"},
-	{stored("every caller looks like the first", func(s *faulty) {
+	{stored("F44 every caller looks like the first", func(s *faulty) {
 		s.found = func(r, mine *idempotency.Record) { r.Principal = mine.Principal }
 	}), "P1 P2 P3"},
-	{stored("orphans are taken for released", func(s *faulty) {
+	{stored("F87 orphans are taken for released", func(s *faulty) {
 		s.found = func(r, _ *idempotency.Record) {
 			if r.LeaseUntil.Equal(idempotency.Orphaned()) {
 				r.Status = idempotency.Released
@@ -77,19 +77,19 @@ var flaws = []struct {
 			}
 		}
 	}), "O1"},
-	{stored("leases are taken for over", func(s *faulty) {
+	{stored("F19 leases are taken for over", func(s *faulty) {
 		s.found = func(r, _ *idempotency.Record) { r.LeaseUntil = r.LeaseUntil.Add(-2500 * time.Millisecond) }
 		s.seen = func(r *idempotency.Record) { r.LeaseUntil = r.LeaseUntil.Add(2500 * time.Millisecond) }
 	}), "T2 P3"},
-	{stored("own records are not recognised", func(s *faulty) {
+	{stored("F04 own records are not recognised", func(s *faulty) {
 		s.found = func(r, mine *idempotency.Record) {
 			if r.Owner == mine.Owner {
 				r.Owner = "somebody"
 			}
 		}
 	}), "L1 C1 C2"},
-	{Flaw{Name: "bodies of a key share a place", Request: sharedBody}, "L4"},
-	{compared(dropped("takes over without the lease seen", takingOver, "lease_until = :seen_lease", "(lease_until = :seen_lease OR attribute_exists(id))")), "S1"},
-	{compared(dropped("renews without the lease known", extending, "lease_until = :known", "(lease_until = :known OR attribute_exists(id))")), "S1"},
-	{compared(dropped("releases leave the expiry", releasing, "expires_at = :expires", "expired = :expires")), "S2"},
+	{Flaw{Name: "F32 bodies of a key share a place", Request: sharedBody}, "L4"},
+	{compared(dropped("F86 takes over without the lease seen", takingOver, "lease_until = :seen_lease", "(lease_until = :seen_lease OR attribute_exists(id))")), "S1"},
+	{compared(dropped("F14 renews without the lease known", extending, "lease_until = :known", "(lease_until = :known OR attribute_exists(id))")), "S1"},
+	{compared(dropped("F85 releases leave the expiry", releasing, "expires_at = :expires", "expired = :expires")), "S2"},
 }

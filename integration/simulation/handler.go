@@ -46,7 +46,11 @@ func (w *world) script() script {
 	r := w.random
 	s := script{steps: r.IntN(8), heeds: chance(r, 60), end: creates, size: w.set.size, explains: chance(r, 80),
 		recovery: pick(r, misses, misses, finds), recovers: r.IntN(4)}
-	if w.drained || w.set.chaos == 0 {
+	if w.drained {
+		s.steps, s.recovers = r.IntN(2), r.IntN(2)
+		return s
+	}
+	if w.set.chaos == 0 {
 		return s
 	}
 	if chance(r, 40) {

@@ -66,7 +66,7 @@ func (w *world) choices() (all []func()) {
 	}
 	for _, a := range w.attempts {
 		if r := a.current(); r != nil && r.due <= w.now && !a.dead && a.machine.frozen <= w.now {
-			all = append(all, func() { w.resume(a, r) })
+			all = append(all, func() { w.resume(a) })
 		}
 	}
 	for _, c := range w.callers {
@@ -87,7 +87,7 @@ func (a *attempt) current() *run {
 	return a.run
 }
 
-func (w *world) resume(a *attempt, r *run) {
+func (w *world) resume(a *attempt) {
 	w.note("attempt %d: goes on", a.n)
 	a.resume <- struct{}{}
 	w.settle()

@@ -14,7 +14,6 @@ type operation struct {
 	id    string
 	owner string
 	lease time.Time // that it writes
-	epoch int64     // that it writes
 	// completion has what would be recorded.
 	completion *idempotency.Completion
 	apply      func(*idempotency.Record) (*idempotency.Record, bool) // nil: a read
@@ -44,11 +43,11 @@ func with(ctx context.Context, op operation) context.Context {
 }
 
 func (s *seam) Claim(ctx context.Context, w idempotency.Claim) error {
-	return s.store.Claim(with(ctx, operation{kind: claiming, id: w.Record.ID, owner: w.Record.Owner, lease: w.Record.LeaseUntil, epoch: w.Record.Epoch, apply: w.Apply}), w)
+	return s.store.Claim(with(ctx, operation{kind: claiming, id: w.Record.ID, owner: w.Record.Owner, lease: w.Record.LeaseUntil, apply: w.Apply}), w)
 }
 
 func (s *seam) Takeover(ctx context.Context, w idempotency.Takeover) error {
-	return s.store.Takeover(with(ctx, operation{kind: takingOver, id: w.Seen.ID, owner: w.Owner, lease: w.LeaseUntil, epoch: w.Epoch, apply: w.Apply}), w)
+	return s.store.Takeover(with(ctx, operation{kind: takingOver, id: w.Seen.ID, owner: w.Owner, lease: w.LeaseUntil, apply: w.Apply}), w)
 }
 
 func (s *seam) Complete(ctx context.Context, w idempotency.Completion) error {

@@ -25,7 +25,6 @@ const (
 
 // world is one run.
 type world struct {
-	seed   uint64
 	random *rand.Rand // the scheduler's alone
 	set    settings
 	flaw   Flaw
@@ -57,7 +56,7 @@ type world struct {
 
 // newWorld builds a run. It must be called in the run's bubble.
 func newWorld(ctx context.Context, seed uint64, flaw Flaw) (*world, error) {
-	w := &world{seed: seed, random: rand.New(rand.NewPCG(seed, 0)), flaw: flaw, tokens: map[string]bool{}, told: map[string]int{}}
+	w := &world{random: rand.New(rand.NewPCG(seed, 0)), flaw: flaw, tokens: map[string]bool{}, told: map[string]int{}}
 	w.set = draw(w.random)
 	w.note("seed %d: %v", seed, w.set)
 	var err error
