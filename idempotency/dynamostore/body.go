@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"strconv"
@@ -79,11 +80,10 @@ func (b body) attributes() item {
 	return nil
 }
 
-// putBody writes the body items, before a completion refers to them. Their ids are the owner's own, so that no other
-// attempt can write over them; those of an attempt that fails are left to TTL.
+// putBody writes the body items, before a completion refers to them. Those of an attempt that fails are left to TTL.
 func (s *Store) putBody(ctx context.Context, c idempotency.Completion, b body) error {
 	for n, chunk := range b.chunks {
-		it := key(bodyID(c.Held.ID, c.Held.Owner, n))
+		it := key(bodyID(c.Held.ID, c.Held.Owner, b.sum[:], n))
 		it["data"], it["expires_at"] = bin(chunk), seconds(c.ExpiresAt.Add(bodyOutlives))
 		out, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 		if err != nil {
@@ -95,7 +95,12 @@ func (s *Store) putBody(ctx context.Context, c idempotency.Completion, b body) e
 	return nil
 }
 
-func bodyID(id, owner string, n int) string { return id + "#body#" + owner + "#" + strconv.Itoa(n) }
+// bodyID is the id of a body item. It has the owner, so that no other attempt can write over the item, and begins the
+// body's checksum: an attempt may give two responses, the handler's and then its answer to a refused business write, and
+// an item of the first may arrive after those of the second.
+func bodyID(id, owner string, sum []byte, n int) string {
+	return id + "#body#" + owner + "#" + base64.RawURLEncoding.EncodeToString(sum[:min(len(sum), 9)]) + "#" + strconv.Itoa(n)
+}
 
 // LoadBody implements [idempotency.Store]. It reads the body items, if there are any, one GetItem each.
 func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
@@ -104,7 +109,7 @@ func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
 	}
 	var stored []byte
 	for n := range r.Body.Chunks {
-		it, err := s.get(ctx, bodyID(r.ID, r.Owner, n))
+		it, err := s.get(ctx, bodyID(r.ID, r.Owner, r.Body.Sum, n))
 		if err != nil {
 			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
 		}

@@ -3,6 +3,7 @@ package conformance
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -78,7 +79,7 @@ func (d *database) refused() any {
 
 // loseBody deletes the record's last body item.
 func (d *database) loseBody(ctx context.Context, r *idempotency.Record) error {
-	last := fmt.Sprintf("%s#body#%s#%d", r.ID, r.Owner, r.Body.Chunks-1)
+	last := fmt.Sprintf("%s#body#%s#%s#%d", r.ID, r.Owner, base64.RawURLEncoding.EncodeToString(r.Body.Sum[:9]), r.Body.Chunks-1)
 	_, err := d.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(records), Key: id(last),
 		ConditionExpression: aws.String("attribute_exists(id)")})
 	return err
