@@ -29,7 +29,8 @@ func (w *world) epilogue() {
 			w.violate("L3", "nobody gets a final answer for key %d any more: %v", l.n, first)
 			return
 		}
-		if again := w.ask(c); first.told == own && first.accepted != nil && (again == nil || again.told != replay) {
+		again := w.ask(c)
+		if acc := first.accepted; first.told == own && acc != nil && w.inRetention(acc) && (again == nil || again.told != replay) {
 			w.violate("L3", "the completion of attempt %d is not replayed: %v", first.n, again)
 		}
 	}

@@ -24,12 +24,13 @@ func compared(f Flaw) Flaw {
 	return f
 }
 
-// sharedBody takes the owner out of the ids of body items.
+// sharedBody takes the owner and the checksum out of the ids of body items.
 func sharedBody(_ kind, body []byte) []byte {
 	before, after, found := bytes.Cut(body, []byte("#body#"))
 	if !found {
 		return body
 	}
+	_, after, _ = bytes.Cut(after, []byte("#"))
 	_, n, _ := bytes.Cut(after, []byte("#"))
 	return bytes.Join([][]byte{before, []byte("#body#"), n}, nil)
 }
