@@ -82,6 +82,9 @@ func TestBatchesRefused(t *testing.T) {
 		{"BatchWriteItem", `{"RequestItems":{"tab":{}}}`, "SerializationException: Start of structure or map found where not expected"},
 		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{}}]}}`, "ValidationException: 1 validation error detected: Value null at 'requestItems.tab.member.1.member.putRequest.item' failed to satisfy constraint: Member must not be null"},
 		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{"Item":{}}}]}}`, "ValidationException: The provided key element does not match the schema"},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{"Item":{"pk":{"S":""},"x":{"S":""}}}}]}}`, "ValidationException: One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: pk"},
+		{"BatchWriteItem", `{"RequestItems":{"none":[` + puts(1, true) + `],"tab":[{}]}}`, "ValidationException: Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{"Item":{"pk":{"S":"a"}}},"DeleteRequest":{"Key":{"pk":{"S":"a"}}}}]}}`, "ValidationException: Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"x":{"S":"a"}}]}}}`, "ValidationException: The provided key element does not match the schema"},
 	} {
 		equal(t, c.op+" "+c.body[:min(len(c.body), 100)], refused(t, s, c.op, c.body), c.want)

@@ -48,6 +48,7 @@ func (s *Server) batchWriteItem(r *request, out *writer) error {
 // checkBatchedWrites refuses writes without an item or key.
 func (r *request) checkBatchedWrites() error {
 	var c constraints
+	nothing := false
 	for _, b := range r.batch {
 		for i, a := range b.writes {
 			at := fmt.Sprintf("requestItems.%s.member.%d.member.", b.name, i+1)
@@ -56,11 +57,20 @@ func (r *request) checkBatchedWrites() error {
 				c.present(a.req.item != nil, at+"putRequest.item")
 			case "DeleteRequest":
 				c.present(a.req.key != nil, at+"deleteRequest.key")
+			default:
+				nothing = true
 			}
 		}
 	}
-	return c.err()
+	if err := c.err(); err != nil || !nothing {
+		return err
+	}
+	return errNotOneRequest
 }
+
+// errNotOneRequest is the answer to an element of a batch that has not exactly
+// one of PutRequest and DeleteRequest, in the service's words.
+var errNotOneRequest = invalid("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
 
 // prepareBatchWrite checks all writes of a batch.
 func (s *Server) prepareBatchWrite(r *request) ([]batchPart, error) {
@@ -96,20 +106,18 @@ func (s *Server) prepareBatchWrite(r *request) ([]batchPart, error) {
 // prepareBatched checks one write of a batch, which has no condition.
 func (s *Server) prepareBatched(table *string, a *action) (*write, error) {
 	one := request{table: table, item: a.req.item, key: a.req.key}
-	switch a.op {
-	case "DeleteRequest":
+	if a.op == "DeleteRequest" {
 		return s.prepareWrite(opDelete, &one)
-	case "PutRequest":
-		t, err := s.table(*table)
-		if err != nil {
-			return nil, err
-		}
-		if schema, _ := t.shape(); !schema.holds(one.item) { // unlike in a single put
-			return nil, errKeySchema
-		}
-		return s.prepareWrite(opPut, &one)
 	}
-	return nil, invalid("Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes")
+	t, err := s.table(*table)
+	if err != nil {
+		return nil, err
+	}
+	schema, _ := t.shape()
+	if err := schema.checkKeyIn(one.item); err != nil { // not in the words of a single put
+		return nil, err
+	}
+	return s.prepareWrite(opPut, &one)
 }
 
 // writePart does the writes to one table, each by itself. One whose item is in

@@ -97,12 +97,16 @@ func appendOrdered(dst []byte, text string) []byte {
 
 // checkKey checks the Key of a request: exactly the key attributes.
 func (s schema) checkKey(key item) error {
-	attrs := s.attrs()
-	if len(key) != len(attrs) {
+	if len(key) != len(s.attrs()) {
 		return errKeySchema
 	}
-	for _, a := range attrs {
-		v, ok := key.get(a.name)
+	return s.checkKeyIn(key)
+}
+
+// checkKeyIn checks the key attributes of an item in the words for a Key.
+func (s schema) checkKeyIn(it item) error {
+	for _, a := range s.attrs() {
+		v, ok := it.get(a.name)
 		if !ok || v.kind != a.kind {
 			return errKeySchema
 		}

@@ -6,6 +6,7 @@ const maxPage = 1 << 20
 // page collects what one Query or Scan answers.
 type page struct {
 	view       *view
+	query      bool // not a scan
 	filter     bound
 	projection bound
 	limit      int  // 0: none

@@ -1,5 +1,7 @@
 package dynamofake
 
+import "slices"
+
 // query reads a range of one partition, of the table or of an index, in the
 // order of the sort keys. Parameters and expressions are checked before the
 // table is looked up, and the keys after that: the service's order.
@@ -10,7 +12,7 @@ func (s *Server) query(r *request, out *writer) error {
 	if r.keyCondition == nil {
 		return invalid("Either the KeyConditions or KeyConditionExpression parameter must be specified in the request.")
 	}
-	p := new(page)
+	p := &page{query: true}
 	terms, err := s.bindPage(p, r)
 	if err != nil {
 		return err
@@ -20,9 +22,6 @@ func (s *Server) query(r *request, out *writer) error {
 	}
 	keys, after, err := p.rangeOfQuery(r, terms)
 	if err != nil {
-		return err
-	}
-	if err := p.checkFilter(); err != nil {
 		return err
 	}
 	if err := p.settle(r); err != nil {
@@ -101,10 +100,14 @@ func (s *Server) openView(p *page, r *request) error {
 
 // settle checks what is left, and settles how much is shown of the view.
 func (p *page) settle(r *request) error {
-	for _, b := range []*bound{&p.projection, &p.filter} {
-		if err := b.checkScalarKeys(p.view.table); err != nil {
-			return err
-		}
+	if err := p.projection.checkScalarKeys(p.view.table); err != nil {
+		return err
+	}
+	if err := p.checkFilter(); err != nil {
+		return err
+	}
+	if err := p.filter.checkScalarKeys(p.view.table); err != nil {
+		return err
 	}
 	if r.limit != nil {
 		p.limit = *r.limit
@@ -179,14 +182,15 @@ func (p *page) checkWithin(start item, keys *keyRange) error {
 	return nil
 }
 
-// checkFilter refuses a filter on a key attribute of what is queried.
+// checkFilter refuses a filter on a key attribute of what is queried; in a scan
+// there may be one.
 func (p *page) checkFilter() error {
-	if !p.filter.present() {
+	if !p.query || !p.filter.present() {
 		return nil
 	}
-	for _, path := range p.filter.all {
-		if name := path[0].key(&p.filter.scope); p.view.schema.has(name) {
-			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", name)
+	for _, a := range p.view.schema.attrs() {
+		if slices.ContainsFunc(p.filter.all, func(q path) bool { return q[0].key(&p.filter.scope) == a.name }) {
+			return invalid("Filter Expression can only contain non-primary key attributes: Primary key attribute: %s", a.name)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package dynamofake
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -192,7 +193,11 @@ func (d *decoder) action(a *action) error {
 		if !slices.Contains(actionNames, op) || d.json.PeekKind() == 'n' {
 			return d.skip()
 		}
-		if a.op != "" {
+		switch {
+		case a.op == "":
+		case strings.HasSuffix(op, "Request"):
+			d.complain(errNotOneRequest)
+		default:
 			d.complain(invalid("TransactItems can only contain one of Check, Put, Update or Delete"))
 		}
 		a.op = op

@@ -1,5 +1,7 @@
 package dynamofake
 
+import "slices"
+
 // maxItemBytes is the documented limit of an item, names included.
 const maxItemBytes = 400 << 10
 
@@ -117,9 +119,9 @@ func (w *write) resolve(t *table, r *request) error {
 // checkTargets refuses an update of a key attribute, and one that is bound to
 // give the key attribute of an index a wrong type.
 func (w *write) checkTargets(s schema, indexes []*index) error {
-	for _, p := range w.update.paths {
-		if name := p[0].key(&w.update.scope); s.has(name) {
-			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", name)
+	for _, a := range s.attrs() {
+		if slices.ContainsFunc(w.update.paths, func(p path) bool { return p[0].key(&w.update.scope) == a.name }) {
+			return invalid("One or more parameter values were invalid: Cannot update attribute %s. This attribute is part of the key", a.name)
 		}
 	}
 	for _, x := range indexes {
