@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test integration fuzz soak chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
+.PHONY: help run demo build test dynalite integration fuzz soak chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -33,6 +33,9 @@ build-PaymentsFunction:
 test: ## all tests, with the race detector where there is a C compiler
 	@$(if $(RACE),:,echo "no C compiler: the tests run without the race detector")
 	go test $(RACE) ./...
+
+dynalite: ## install dynalite, which the differential test compares with (npm)
+	npm ci --prefix integration/differential/dynalite
 
 integration: ## the end-to-end tests alone
 	go test $(RACE) -count=1 ./integration/...
