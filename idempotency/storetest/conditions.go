@@ -126,17 +126,23 @@ func (p *probe) leases() []time.Time {
 	return []time.Time{first, first.Add(time.Millisecond), first.Add(time.Second), first.Add(time.Hour), p.t0.Add(time.Hour), idempotency.Orphaned()}
 }
 
+// takeovers are from each owner, with the epoch and, where it matters, the lease as they stand and beside that.
 func (p *probe) takeovers() (ws []func(id string) call) {
+	take := func(seen idempotency.Record, expires time.Time) {
+		ws = append(ws, func(id string) call {
+			seen := seen
+			seen.ID = id
+			return takeover(idempotency.Takeover{Seen: &seen, Owner: "me", Epoch: seen.Epoch + 7, LeaseUntil: p.t0.Add(2*time.Hour + time.Millisecond), ExpiresAt: expires})
+		})
+	}
 	for _, owner := range []string{"A", "B", "me"} {
-		for _, status := range []idempotency.Status{idempotency.Processing, idempotency.Released} {
-			for _, later := range []int64{0, 1} {
-				for i, until := range p.leases() {
-					expires := []time.Time{{}, p.t0.Add(2 * week)}[i%2]
-					ws = append(ws, func(id string) call {
-						seen := idempotency.Record{ID: id, Owner: owner, Epoch: p.t0.UnixMilli() + later, Status: status, LeaseUntil: until}
-						return takeover(idempotency.Takeover{Seen: &seen, Owner: "me", Epoch: seen.Epoch + 7, LeaseUntil: p.t0.Add(2*time.Hour + time.Millisecond), ExpiresAt: expires})
-					})
-				}
+		for _, later := range []int64{0, 1} {
+			seen := idempotency.Record{Owner: owner, Epoch: p.t0.UnixMilli() + later, Status: idempotency.Released}
+			take(seen, p.t0.Add(2*week))
+			seen.Status = idempotency.Processing
+			for i, until := range p.leases() {
+				seen.LeaseUntil = until
+				take(seen, []time.Time{{}, p.t0.Add(2 * week)}[i%2])
 			}
 		}
 	}

@@ -177,6 +177,10 @@ func (w *world) accident() {
 		w.nextJump = w.now + 60
 		w.note("all machines stood still for %v", d)
 	}
+}
+
+// depart lets callers lose their patience.
+func (w *world) depart() {
 	for _, a := range w.attempts {
 		if a.caller.current == a && !a.dead && w.unlucky(1) {
 			w.abandon(a, chance(w.random, 50) && !w.pausing(a))

@@ -14,9 +14,6 @@ package simulation
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -41,12 +38,6 @@ type Result struct {
 	History    []string
 	Attempts   int
 	Told       map[string]int // how often callers were told what, with the guard's outcome
-}
-
-// Hash stands for the history: two plays of a seed have the same.
-func (r Result) Hash() string {
-	sum := sha256.Sum256([]byte(strings.Join(r.History, "\n")))
-	return hex.EncodeToString(sum[:8])
 }
 
 // Play plays a seed, in a bubble of its own.

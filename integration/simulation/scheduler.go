@@ -168,6 +168,7 @@ func (w *world) advance() {
 	}
 	if !w.drained {
 		w.accident()
+		w.depart()
 	}
 }
 

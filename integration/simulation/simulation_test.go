@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 )
 
 var (
-	seeds    = flag.Uint64("seeds", 0, "how many seeds TestSeeds plays (default 5000; 500 with the race detector or -short)")
+	seeds    = flag.Uint64("seeds", 0, "how many seeds TestSeeds plays (default 5000; 500 with the race detector or -short), and TestReplay (150)")
 	oneSeed  = flag.String("seed", "", "the seed that TestSeed plays")
 	duration = flag.Duration("duration", 0, "how long TestSoak plays")
 )
@@ -108,9 +109,9 @@ func TestCorpus(t *testing.T) {
 
 // TestReplay plays seeds twice. Their histories must be the same, line by line.
 func TestReplay(t *testing.T) {
-	n := uint64(150)
+	n := cmp.Or(*seeds, 150)
 	if raceDetector || testing.Short() {
-		n = 30
+		n = min(n, 30)
 	}
 	for seed := range n {
 		a, b := Play(t, seed, Flaw{}), Play(t, seed, Flaw{})
