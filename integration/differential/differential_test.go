@@ -39,9 +39,9 @@ func TestDynalite(t *testing.T) {
 	compareWith(t, startDynalite(t), *sequences)
 }
 
-// TestMoto compares with moto_server. It takes several milliseconds for a call, so fewer sequences are run.
+// TestMoto compares with moto_server. It takes several milliseconds for a call, so a twentieth of the sequences is run.
 func TestMoto(t *testing.T) {
-	compareWith(t, startMoto(t), (*sequences+4)/5)
+	compareWith(t, startMoto(t), (*sequences+19)/20)
 }
 
 // TestEndpoint compares with the endpoint that DYNAMODB_ENDPOINT names.
