@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test dynalite integration fuzz soak chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
+.PHONY: help run demo build test dynalite integration fuzz simulate soak chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -39,6 +39,9 @@ dynalite: ## install dynalite, which the differential test compares with (npm)
 
 integration: ## the end-to-end tests alone
 	go test $(RACE) -count=1 ./integration/...
+
+simulate: ## 5,000 seeds of the simulation, without the race detector
+	go test ./integration/simulation -run Seeds -count=1
 
 DURATION := 20m
 soak: ## simulate for DURATION (20m), with progress; seeds that fail are printed
