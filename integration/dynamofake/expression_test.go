@@ -121,6 +121,8 @@ func TestExpressionsRefused(t *testing.T) {
 		{conditionExpression, "attribute_exists(a) = b", "", "", "Invalid ConditionExpression: The function is not allowed to be used this way in an expression; function: attribute_exists"},
 		{conditionExpression, "b = contains(a, c)", "", "", "Invalid ConditionExpression: The function is not allowed to be used this way in an expression; function: contains"},
 		{conditionExpression, "status = b", "", "", "Invalid ConditionExpression: Attribute name is a reserved keyword; reserved keyword: status"},
+		{conditionExpression, "IN (b, c)", "", "", `Invalid ConditionExpression: Syntax error; token: "IN", near: "IN ("`},
+		{conditionExpression, "a = b.or", "", "", `Invalid ConditionExpression: Syntax error; token: "or", near: ".or"`},
 		{conditionExpression, "m.Count = b", "", "", "Invalid ConditionExpression: Attribute name is a reserved keyword; reserved keyword: Count"},
 		{conditionExpression, "#a = b", "", "", "Invalid ConditionExpression: An expression attribute name used in the document path is not defined; attribute name: #a"},
 		{conditionExpression, "a = :b", "", "", "Invalid ConditionExpression: An expression attribute value used in expression is not defined; attribute value: :b"},

@@ -177,14 +177,15 @@ func (p *parser) path() path {
 // pathName reads a name or #placeholder. Reserved words can stand only behind a
 // placeholder, also as parts of a path.
 func (p *parser) pathName() step {
-	switch t := p.peek(); t.kind {
-	case tokenIdent:
+	switch t := p.peek(); {
+	case p.atOperator():
+	case t.kind == tokenIdent:
 		p.pos++
 		if isReserved(t.text) {
 			p.fail(rankReserved, "Attribute name is a reserved keyword; reserved keyword: "+t.text)
 		}
 		return step{kind: stepName, name: t.text}
-	case tokenName:
+	case t.kind == tokenName:
 		p.pos++
 		return step{kind: stepRef, n: number(&p.out.names, t.text)}
 	}
@@ -228,5 +229,14 @@ func number(list *[]string, name string) int {
 // called reports whether a function's name and parenthesis are next.
 func (p *parser) called() bool {
 	next := p.tokens[min(p.pos+1, len(p.tokens)-1)]
-	return p.peek().kind == tokenIdent && next.kind == tokenSymbol && next.text == "("
+	return p.peek().kind == tokenIdent && next.kind == tokenSymbol && next.text == "(" && !p.atOperator()
+}
+
+// atOperator reports whether a word is next that is an operator of conditions:
+// they cannot be names there, not even with a complaint about reserved words.
+func (p *parser) atOperator() bool {
+	if p.out.kind == updateExpression || p.out.kind == projectionExpression {
+		return false
+	}
+	return slices.ContainsFunc([]string{"AND", "OR", "NOT", "IN", "BETWEEN"}, p.atKeyword)
 }
