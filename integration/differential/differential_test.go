@@ -59,6 +59,9 @@ func compareWith(t *testing.T, p *peer, n int) {
 	total := newTally()
 	var shown []*difference
 	for i := range n {
+		if p.lasts > 0 && i > 0 && i%p.lasts == 0 {
+			d.revive()
+		}
 		seed := *seed + uint64(i)
 		calls := sequence(seed, p.features)
 		v := d.play(calls)

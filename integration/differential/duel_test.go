@@ -115,7 +115,7 @@ func (d *duel) play(calls []call) verdict {
 	for i := range tables {
 		finals = append(finals, d.finish(&tables[i], done))
 	}
-	if d.peer.streams {
+	if crashed := len(done) > 0 && done[len(done)-1].theirs.code == crash; d.peer.streams && !crashed {
 		finals = append(finals, d.readStreams(tails, done))
 	}
 	for _, x := range finals {
@@ -195,9 +195,10 @@ func (d *duel) exchange(c call) exchange {
 // crash is the code of the reply that a peer did not give because it crashed.
 const crash = "crash"
 
-// revive starts a peer that has crashed, with empty tables.
+// revive starts the peer anew, with empty tables.
 func (d *duel) revive() {
 	d.peer.url = d.peer.start()
+	d.peer.streamsURL = d.peer.url
 	for i := range tables {
 		if err := tables[i].create(d.t.Context(), d.peer.endpoint, d.peer.features); err != nil {
 			d.t.Fatal(err)

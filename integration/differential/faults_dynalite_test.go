@@ -220,11 +220,14 @@ var dynaliteFaults = []*fault{
 	},
 	{
 		in:     only(aspectMessage),
-		rule:   "keys of a batch that are wrong in two ways; which one is told is not documented",
+		rule:   "a batch that is wrong in two ways; which one is told is not documented",
 		source: undocumented,
-		explains: on("BatchGetItem", oursSays("does not match the schema"), func(x exchange) bool {
-			return x.theirs.message == "Provided list of item keys contains duplicates"
-		}),
+		explains: either(
+			on("BatchGetItem", oursSays("does not match the schema"), func(x exchange) bool {
+				return x.theirs.message == "Provided list of item keys contains duplicates"
+			}),
+			on("BatchWriteItem", oursSays("Supplied AttributeValue has more than one datatypes set")),
+		),
 	},
 	{
 		in:     refusal,

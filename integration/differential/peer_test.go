@@ -1,7 +1,6 @@
 package differential
 
 import (
-	"bytes"
 	"context"
 	"net"
 	"net/http"
@@ -40,8 +39,10 @@ type peer struct {
 	// messages: its messages are the service's, so that they are compared; capacity: so is what it reports as consumed.
 	messages, capacity bool
 	faults             []*fault
-	// start starts the peer anew, after a call at which it crashed; nil if it is not ours to start.
+	// start starts the peer anew, without data; nil if it is not ours to start.
 	start func() (url string)
+	// lasts is after how many sequences it is started anew even without a crash; 0 is never.
+	lasts int
 }
 
 const startTime = time.Minute
@@ -56,11 +57,9 @@ func startDynalite(t *testing.T) *peer {
 	if _, err := os.Stat(cli); err != nil {
 		t.Skip("SKIPPED: dynalite is not installed (make dynalite), so nothing was compared with it")
 	}
-	start := func() string {
-		return start(t, func(port string) *exec.Cmd {
-			return exec.Command(node, cli, "--host", "127.0.0.1", "--port", port, "--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0")
-		})
-	}
+	start := starter(t, func(port string) *exec.Cmd {
+		return exec.Command(node, cli, "--host", "127.0.0.1", "--port", port, "--createTableMs", "0", "--deleteTableMs", "0", "--updateTableMs", "0")
+	})
 	return &peer{
 		endpoint: local("dynalite", start()),
 		start:    start,
@@ -77,19 +76,30 @@ func startMoto(t *testing.T) *peer {
 	if err != nil {
 		t.Skip("SKIPPED: moto_server is not installed (pip install 'moto[server]'), so nothing was compared with moto")
 	}
-	start := func() string {
-		return start(t, func(port string) *exec.Cmd { return exec.Command(path, "-H", "127.0.0.1", "-p", port) })
-	}
+	start := starter(t, func(port string) *exec.Cmd { return exec.Command(path, "-H", "127.0.0.1", "-p", port) })
 	return &peer{
 		endpoint: local("moto", start()),
 		start:    start,
 		features: features{transactions: true, streams: true, documents: true},
 		faults:   motoFaults,
+		lasts:    200, // it copies all that its streams have, again and again
 	}
 }
 
-// start starts a server process on a free port, waits until it answers and kills it when the test ends.
-func start(t *testing.T, command func(port string) *exec.Cmd) (url string) {
+// starter makes a function that starts a server process, in place of the one that it started before. The last one is
+// killed when the test ends.
+func starter(t *testing.T, command func(port string) *exec.Cmd) func() (url string) {
+	stop := func() {}
+	t.Cleanup(func() { stop() })
+	return func() (url string) {
+		stop()
+		url, stop = start(t, command)
+		return url
+	}
+}
+
+// start starts a server process on a free port and waits until it answers.
+func start(t *testing.T, command func(port string) *exec.Cmd) (url string, stop func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -99,24 +109,22 @@ func start(t *testing.T, command func(port string) *exec.Cmd) (url string) {
 	listener.Close()
 	_, port, _ := net.SplitHostPort(addr)
 	cmd := command(port)
-	var output bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(func() {
+	stop = func() {
 		_ = cmd.Process.Kill() // it may have ended by itself
 		<-ended
-	})
+	}
 	ctx, cancel := context.WithTimeout(t.Context(), startTime)
 	defer cancel()
 	if err := waitFor(ctx, "http://"+addr, ended); err != nil {
-		_ = cmd.Process.Kill()
+		stop()
 		t.Fatalf("%s does not answer: %v", filepath.Base(cmd.Path), err)
 	}
-	return "http://" + addr
+	return "http://" + addr, stop
 }
 
 // waitFor polls until the server answers, whatever it says.
