@@ -8,47 +8,54 @@ import (
 	"time"
 )
 
-// run calls the handler with the claim held, and finishes what it began.
+// run calls the handler with the claim held, and finishes what it began. Where an orphan was taken over, the recovery
+// function may come first.
 func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
-	now := t.guard.cfg.Now()
-	if !t.startable(now) {
-		return *t.unavailable(ctx, errNoTime)
-	}
-	hctx, end := t.handlerContext(ctx, now)
-	defer end()
 	if t.tookOrphan && t.guard.cfg.Orphans == Recover {
-		r, err := t.call(ctx, hctx, t.guard.cfg.Recover)
-		if r != nil || err != nil {
-			cut := context.Cause(hctx)
-			end()
+		r, cut, err := t.work(ctx, new(attemptContext), t.guard.cfg.Recover)
+		switch {
+		case err == errNoTime:
+			return *t.unavailable(ctx, err)
+		case r != nil || err != nil:
 			return t.finish(ctx, cut, r, err)
-		}
-		if hctx.Err() != nil || !t.leaseLeft() {
-			end()
-			return *t.unavailable(ctx, errNoTime)
+		case cut != nil:
+			return *t.unavailable(ctx, cut)
 		}
 	}
-	r, err := t.call(ctx, hctx, run)
-	if r == nil && err == nil {
+	r, cut, err := t.work(ctx, &t.handlerCtx, run)
+	switch {
+	case err == errNoTime:
+		return *t.unavailable(ctx, err)
+	case r == nil && err == nil:
 		err = errors.New("the handler returned neither a response nor an error")
 	}
-	cut := context.Cause(hctx)
-	end()
 	return t.finish(ctx, cut, r, err)
 }
 
-// handlerContext is the context that the handler gets. It ends the completion's budget before the deadline; where the
-// lease is renewed, it ends when that fails. Its end function may be called again.
-func (t *Attempt) handlerContext(ctx context.Context, now time.Time) (hctx context.Context, end func()) {
-	if !t.renews(ctx) {
-		limited, cancel := context.WithTimeout(ctx, t.deadline.Add(-t.budget).Sub(now))
-		t.handlerCtx = attemptContext{limited, t, handlerKey{}}
-		return &t.handlerCtx, cancel
+// work runs a function of the endpoint within the lease, in a context of its own. The lease is asked anew each time: the
+// machine may have stood still, which the timer of an earlier context does not know. cut says why the context ended
+// before the function returned, if it did.
+func (t *Attempt) work(ctx context.Context, hctx *attemptContext, run RunHandler) (r *Response, cut, err error) {
+	now := t.guard.cfg.Now()
+	if !t.startable(now) {
+		return nil, nil, errNoTime
 	}
-	kept, cancel := context.WithCancelCause(ctx)
+	limited, end := t.limit(ctx, now)
+	defer end()
+	*hctx = attemptContext{limited, t, handlerKey{}}
+	r, err = t.call(ctx, hctx, run)
+	return r, context.Cause(limited), err
+}
+
+// limit makes a context that ends the completion's budget before the deadline; where the lease is renewed, it ends when
+// that fails.
+func (t *Attempt) limit(ctx context.Context, now time.Time) (limited context.Context, end func()) {
+	if !t.renews(ctx) {
+		return context.WithTimeout(ctx, t.deadline.Add(-t.budget).Sub(now))
+	}
+	limited, cancel := context.WithCancelCause(ctx)
 	r := t.startRenewing(ctx, now, cancel)
-	t.handlerCtx = attemptContext{kept, t, handlerKey{}}
-	return &t.handlerCtx, func() { r.end(); cancel(nil) }
+	return limited, func() { r.end(); cancel(nil) }
 }
 
 // call runs the handler. A panic, or runtime.Goexit, orphans the claim and goes on.

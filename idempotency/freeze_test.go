@@ -50,3 +50,28 @@ func TestUnansweredRenewal(t *testing.T) {
 		})
 	}
 }
+
+// TestShortFreezeInRecovery: the machine stands still in the recovery function for less than the lease. The handler's
+// context ends when the wall clock says so: F16.
+func TestShortFreezeInRecovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var stoodStill atomic.Int64
+		wall := func() time.Time { return time.Now().Add(time.Duration(stoodStill.Load())) }
+		x := newTrial(t, func(c *Config) {
+			c.Now, c.Orphans = wall, Recover
+			c.Recover = func(context.Context) (*Response, error) {
+				stoodStill.Add(int64(10 * time.Second))
+				return nil, nil
+			}
+		})
+		x.guard.Serve(t.Context(), post("k", "{}"), func(context.Context) (*Response, error) { return nil, context.Canceled })
+		start := wall()
+		x.guard.Serve(t.Context(), post("k", "{}"), func(ctx context.Context) (*Response, error) {
+			<-ctx.Done()
+			if took := wall().Sub(start); took != DefaultLease-completionBudget {
+				t.Errorf("the handler was cut after %v, want %v", took, DefaultLease-completionBudget)
+			}
+			return nil, ctx.Err()
+		})
+	})
+}

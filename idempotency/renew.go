@@ -97,18 +97,8 @@ func (r *renewal) extend(ctx context.Context, now, cut time.Time) error {
 	return nil
 }
 
-// leaseLeft reports whether there is time left to run a handler. It looks at the wall clock, which a context does not,
-// and may be asked while the lease is renewed.
-func (t *Attempt) leaseLeft() bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.startable(t.guard.cfg.Now())
-}
-
-// renewed notes the lease that the record has now.
+// renewed notes the lease that the record has now. Nothing else reads it before renewing has ended.
 func (t *Attempt) renewed(lease time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.record.LeaseUntil = lease
 	t.deadline = lease.Add(-t.guard.cfg.Skew)
 }
