@@ -165,9 +165,7 @@ func (w *world) accident() {
 		m.cutOff = w.now + w.random.IntN(int(w.set.lease/step))
 		w.note("machine %d is cut off until %d", m.n, m.cutOff)
 	case w.unlucky(1):
-		m.ahead.Store(int64(w.set.offset(w.random)))
-		m.jumped = w.now
-		w.note("machine %d is now %v ahead", m.n, time.Duration(m.ahead.Load()))
+		w.setClock(m, w.set.offset(w.random))
 	case w.unlucky(1) && w.now >= w.nextJump:
 		d := w.set.lease + time.Duration(w.random.IntN(2000))*time.Millisecond
 		w.jumped.Add(int64(d))
@@ -177,6 +175,17 @@ func (w *world) accident() {
 		w.nextJump = w.now + 60
 		w.note("all machines stood still for %v", d)
 	}
+}
+
+// setClock makes a machine's clock jump. Backwards, it does so when the machine starts: how long a duplicate waits is told
+// by a clock that never goes back, unlike those here.
+func (w *world) setClock(m *machine, ahead time.Duration) {
+	if int64(ahead) < m.ahead.Load() {
+		w.crash(m)
+	}
+	m.ahead.Store(int64(ahead))
+	m.jumped = w.now
+	w.note("machine %d is now %v ahead", m.n, ahead)
 }
 
 // depart lets callers lose their patience.
