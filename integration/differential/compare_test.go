@@ -20,8 +20,8 @@ const (
 	aspectHidden aspect = "what is in the tables from now on"
 )
 
-// aspects lists what differs in two answers, of what can be compared with the peer. Messages of malformed requests are not compared: they are those of the
-// service's JSON reader, documented nowhere.
+// aspects lists what differs in two answers, of what can be compared with the peer. Messages of malformed requests are
+// not compared: they are those of the service's JSON reader, documented nowhere.
 func (p *peer) aspects(x exchange) []aspect {
 	if x.ours.status != x.theirs.status || x.ours.code != x.theirs.code {
 		return []aspect{aspectOutcome}

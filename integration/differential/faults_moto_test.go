@@ -141,8 +141,9 @@ var motoFaults = []*fault{
 		explains: lacks("ItemCollectionMetrics"),
 	},
 	{
-		in:     only(aspectStreams),
-		rule:   "one record of each change, with the item's key; moto writes two of an update that makes an item, some of no change, and of transactions that it takes back, and encodes binary keys twice",
+		in: only(aspectStreams),
+		rule: "one record of each change, with the item's key; moto writes two of an update that makes an item, some of no " +
+			"change, and some of transactions that it takes back, and encodes binary keys twice",
 		source: recordPage,
 		explains: func(x exchange) bool {
 			if slices.ContainsFunc(x.before, canceled) {
