@@ -6,7 +6,7 @@ import "fmt"
 func (g *generator) batchWrite() call {
 	requests, seen := object{}, map[string]bool{}
 	for range 1 + g.IntN(6) {
-		t := &tables[g.IntN(len(tables))]
+		t := g.table()
 		item, kind, member := g.item(t), "PutRequest", "Item"
 		if g.chance(30) {
 			item, kind, member = g.keyOf(t.keys()), "DeleteRequest", "Key"
@@ -27,7 +27,7 @@ func (g *generator) batchWrite() call {
 func (g *generator) batchGet() call {
 	requests := object{}
 	for range 1 + g.IntN(2) {
-		t := &tables[g.IntN(len(tables))]
+		t := g.table()
 		keys, seen := list{}, map[string]bool{}
 		for range 1 + g.IntN(4) {
 			k := g.keyOf(t.keys())
@@ -54,7 +54,7 @@ func (g *generator) transactWrite() call {
 	var actions list
 	seen := map[string]bool{}
 	for range 1 + g.IntN(4) {
-		t := &tables[g.IntN(len(tables))]
+		t := g.table()
 		kind, body := g.action(t)
 		key := body["Key"]
 		if item, ok := body["Item"].(object); ok {
@@ -84,7 +84,10 @@ func (g *generator) action(t *table) (kind string, body object) {
 	case 2:
 		e := g.expressions()
 		kind, body = "ConditionCheck", object{"TableName": t.name, "Key": g.keyOf(t.keys())}
-		g.condition(body, e, 99)
+		g.condition(body, e, 100)
+		if g.mistake(1) {
+			delete(body, "ConditionExpression")
+		}
 		e.addTo(body)
 	default:
 		kind, body = "Update", g.updateItem(t).body
@@ -98,7 +101,7 @@ func (g *generator) action(t *table) (kind string, body object) {
 func (g *generator) transactGet() call {
 	var actions list
 	for range 1 + g.IntN(3) {
-		get := g.get(&tables[g.IntN(len(tables))]).body
+		get := g.get(g.table()).body
 		delete(get, "ReturnConsumedCapacity")
 		delete(get, "ReturnItemCollectionMetrics")
 		delete(get, "ConsistentRead")

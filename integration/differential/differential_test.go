@@ -81,9 +81,14 @@ func compareWith(t *testing.T, p *peer, n int) {
 // sequence is the sequence of calls of a seed.
 func sequence(seed uint64, f features) []call {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0)), features: f}
+	g.favourite = &tables[g.IntN(len(tables))]
 	calls := make([]call, 1+g.IntN(*longest))
 	for i := range calls {
-		calls[i] = g.call()
+		if i < 2 {
+			calls[i] = g.batchWrite() // so that there are items
+		} else {
+			calls[i] = g.call()
+		}
 	}
 	return calls
 }

@@ -210,9 +210,20 @@ func (e *expressions) update() string {
 		if e.chance(50) { // two of each clause: there are enough attributes for that
 			actions = append(actions, e.action(clause))
 		}
+		if clause == "REMOVE" && !e.targets["l"] && e.chance(25) {
+			actions = append(actions, e.elements()...)
+		}
 		out = append(out, one(e.generator, clause, strings.ToLower(clause))+" "+strings.Join(actions, ", "))
 	}
 	return strings.Join(out, " ")
+}
+
+// elements are two or three elements of the list, in any order.
+func (e *expressions) elements() []string {
+	e.targets["l"] = true
+	all := []string{e.name("l") + "[0]", e.name("l") + "[1]", e.name("l") + "[2]"}
+	e.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:2+e.IntN(2)]
 }
 
 // takes are the types that the clauses of an update take.

@@ -192,6 +192,14 @@ var dynaliteFaults = []*fault{
 		},
 	},
 	{
+		in:     []aspect{aspectOutcome, aspectAnswer, aspectTables},
+		rule:   "REMOVE takes all elements out at once; dynalite one by one, so that the next are others",
+		source: updatePage,
+		explains: func(x exchange) bool {
+			return x.ours.ok() && slices.ContainsFunc(append(x.before, x), removesUpward)
+		},
+	},
+	{
 		in:     only(aspectMessage),
 		rule:   "a validation message shows the refused value; how a long one is shown is not documented",
 		source: undocumented,
@@ -274,6 +282,11 @@ func copies(x exchange) bool {
 	return x.op == "UpdateItem" && copied.MatchString(x.expressions()) && changedInside.MatchString(x.expressions())
 }
 
+// removesUpward matches updates that remove an element of the list before one behind it.
+func removesUpward(x exchange) bool {
+	return x.op == "UpdateItem" && upward.MatchString(x.expressions())
+}
+
 // hasEmpty matches calls with a value that JavaScript takes for false.
 func hasEmpty(x exchange) bool { return empty.Match(x.bytes()) }
 
@@ -291,6 +304,7 @@ var updateMistakes = map[string]bool{
 var (
 	copied             = regexp.MustCompile(`(?i)\bset\b.*(=\s*[#a-z][\w.\[\]]*\s*(,|$|add|delete|remove|;)|if_not_exists)`)
 	changedInside      = regexp.MustCompile(`(?i)\badd\b|\bdelete\b|[\w\]]\.#?\w+\s*=|\]\s*=`)
+	upward             = regexp.MustCompile(`(?i)\bremove\b.*l\[0\].*l\[[12]\]|\bremove\b.*l\[1\].*l\[2\]`)
 	empty              = regexp.MustCompile(`"[SB]":""|"BOOL":false`)
 	takesAnyValue      = regexp.MustCompile(`(?i)\bin\b|between|attribute_type|size`)
 	wordAndPlaceholder = regexp.MustCompile(`[A-Za-z][:#]`)

@@ -61,7 +61,8 @@ var motoFaults = []*fault{
 			ours, _ := x.ours.body["Attributes"].(object)
 			theirs, _ := x.theirs.body["Attributes"].(object)
 			for name, value := range theirs {
-				if name != "pk" && name != "sk" && text(value) != text(ours[name]) {
+				inside := name == "l" && strings.Contains(x.expressions(), "[") // moto returns all of it
+				if name != "pk" && name != "sk" && !inside && text(value) != text(ours[name]) {
 					return false
 				}
 			}

@@ -13,7 +13,7 @@ func (g *generator) call() call {
 
 // valid is a call of the right form. What is in it can still be refused.
 func (g *generator) valid() call {
-	t := &tables[g.IntN(len(tables))]
+	t := g.table()
 	n := g.IntN(90)
 	if g.transactions {
 		n = g.IntN(100)

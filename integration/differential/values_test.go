@@ -9,6 +9,16 @@ import (
 type generator struct {
 	*rand.Rand
 	features
+	// favourite is the table of most calls of a sequence, so that they meet each other's items.
+	favourite *table
+}
+
+// table is the table of one call, or of a part of it.
+func (g *generator) table() *table {
+	if g.chance(70) {
+		return g.favourite
+	}
+	return &tables[g.IntN(len(tables))]
 }
 
 // chance is true that often in a hundred times.
@@ -66,7 +76,7 @@ func (g *generator) value(kind string, depth int) object {
 		return object{kind: g.set(kind[:1])}
 	case "L":
 		l := list{}
-		for range g.size(depth) {
+		for range g.size(depth) + 1 - min(depth, 1) {
 			l = append(l, g.value("", depth+1))
 		}
 		return object{"L": l}
@@ -141,6 +151,8 @@ func (g *generator) keyValue(kind string) object {
 		return object{kind: ""}
 	case kind == "N" && !g.spellings:
 		return object{kind: one(g, plainNumbers[:4]...)}
+	case g.chance(50): // most items are in one partition
+		return object{kind: keyValues[kind][0]}
 	}
 	return object{kind: one(g, keyValues[kind]...)}
 }
