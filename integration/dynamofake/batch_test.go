@@ -18,7 +18,7 @@ func TestBatches(t *testing.T) {
 		`{"UnprocessedItems":{},"ConsumedCapacity":[{"TableName":"one","CapacityUnits":2},{"TableName":"two","CapacityUnits":2}]}`)
 	equal(t, "get", mustCall(t, s, "BatchGetItem", `{"ReturnConsumedCapacity":"TOTAL","RequestItems":{
 		"one":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"none"}}],"ProjectionExpression":"#v","ExpressionAttributeNames":{"#v":"v"}},
-		"two":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"d"}}],"ConsistentRead":true,"ExpressionAttributeValues":{":none":{}}}}}`),
+		"two":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"d"}}],"ConsistentRead":true,"ExpressionAttributeValues":["of other calls"]}}}`),
 		`{"Responses":{"one":[{"v":{"N":"1"}}],"two":[{"pk":{"S":"a"}}]},"UnprocessedKeys":{},"ConsumedCapacity":[{"TableName":"one","CapacityUnits":1},{"TableName":"two","CapacityUnits":2}]}`)
 }
 
@@ -76,6 +76,7 @@ func TestBatchesRefused(t *testing.T) {
 		{"BatchWriteItem", `{"RequestItems":{"tab":[{}]}}`, "ValidationException: Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"a"}},{"pk":{"S":"a"}}]}}}`, "ValidationException: Provided list of item keys contains duplicates"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[]}}}`, "ValidationException: 1 validation error detected: Value '[]' at 'requestItems.tab.member.keys' failed to satisfy constraint: Member must have length greater than or equal to 1"},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":null}}}`, "ValidationException: 1 validation error detected: Value null at 'requestItems.tab.member.keys' failed to satisfy constraint: Member must not be null"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{}}}`, "ValidationException: 1 validation error detected: Value null at 'requestItems.tab.member.keys' failed to satisfy constraint: Member must not be null"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"x":{"N":"1"}},{"x":{"N":"1.0"}}]}}}`, "ValidationException: Provided list of item keys contains duplicates"},
 		{"BatchGetItem", `{"RequestItems":{"tab":[]}}`, "SerializationException: Unrecognized collection type class com.amazonaws.dynamodb.v20120810.KeysAndAttributes"},

@@ -20,10 +20,8 @@ func (s *Server) prepareGet(r *request) (*get, error) {
 	return g, projection.checkScalarKeys(g.table)
 }
 
-// bindGet checks the parameters and the projection. A read of single items has
-// no ExpressionAttributeValues: they are ignored, as all unknown members are.
+// bindGet checks the parameters and the projection.
 func (s *Server) bindGet(r *request) (projection bound, err error) {
-	r.hasValues, r.values, r.valueComplaint = false, nil, nil
 	if err := r.checkExpressionUse(given{projectionExpression, r.projection}); err != nil {
 		return bound{}, err
 	}

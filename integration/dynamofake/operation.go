@@ -18,10 +18,10 @@ type operation struct {
 	decode func(body []byte) (perform, []string, error)
 }
 
-// onItems is a call on items.
-func onItems(do func(*Server, *request, *writer) error) *operation {
+// onItems is a call on items; foreign are members that it does not have.
+func onItems(do func(*Server, *request, *writer) error, foreign ...string) *operation {
 	return &operation{serviceDynamo, func(body []byte) (perform, []string, error) {
-		r, err := decodeRequest(body)
+		r, err := decodeRequest(body, foreign...)
 		return func(s *Server, w *writer) error { return do(s, r, w) }, r.tables(), err
 	}}
 }
@@ -81,9 +81,9 @@ func init() { // not in the declaration: Inject, which some calls lead to, reads
 		"PutItem":            onItems(func(s *Server, r *request, w *writer) error { return s.writeItem(opPut, r, w) }),
 		"UpdateItem":         onItems(func(s *Server, r *request, w *writer) error { return s.writeItem(opUpdate, r, w) }),
 		"DeleteItem":         onItems(func(s *Server, r *request, w *writer) error { return s.writeItem(opDelete, r, w) }),
-		"GetItem":            onItems((*Server).getItem),
+		"GetItem":            onItems((*Server).getItem, foreignToGets...),
 		"Query":              onItems((*Server).query),
-		"Scan":               onItems((*Server).scan),
+		"Scan":               onItems((*Server).scan, "KeyConditionExpression"),
 		"BatchGetItem":       onItems((*Server).batchGetItem),
 		"BatchWriteItem":     onItems((*Server).batchWriteItem),
 		"TransactGetItems":   onItems((*Server).transactGetItems),

@@ -342,6 +342,7 @@ func TestQueriesRefused(t *testing.T) {
 		{"Query", query("h = :p", `,"ExclusiveStartKey":{"pk":{"S":"b"}}`), "The provided starting key is invalid"},
 		{"Query", query("pk = :p", `,"ExclusiveStartKey":{"pk":{"S":"a"},"sk":{"S":""}}`), "One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: sk"},
 		{"Scan", `{"TableName":"tab","ExclusiveStartKey":{"pk":{"S":"a"},"sk":{"S":""}}}`, "The provided starting key is invalid: One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: sk"},
+		{"Scan", `{"TableName":"tab","KeyConditionExpression":[],"Limit":0}`, "1 validation error detected: Value '0' at 'limit' failed to satisfy constraint: Member must have value greater than or equal to 1"},
 		{"Scan", `{"TableName":"tab","ExpressionAttributeValues":{":v":{"S":""}}}`, "ExpressionAttributeValues can only be specified when using expressions: FilterExpression is null"},
 		{"Scan", `{"TableName":"tab","Segment":1}`, "The TotalSegments parameter is required but was not present in the request when Segment parameter is present"},
 		{"Scan", `{"TableName":"tab","TotalSegments":1}`, "The Segment parameter is required but was not present in the request when parameter TotalSegments is present"},

@@ -28,6 +28,9 @@ type request struct {
 	consistent, backward          bool
 	limit, segment, totalSegments *int
 
+	// foreign are members of other calls, of which this one knows nothing.
+	foreign []string
+
 	token   *string
 	actions []action       // TransactItems
 	batch   []tableRequest // RequestItems
@@ -131,8 +134,8 @@ func init() { // not in the declaration: actions and batches contain requests
 }
 
 // decodeRequest reads the body of a call on items.
-func decodeRequest(body []byte) (*request, error) {
-	r := &request{body: body}
+func decodeRequest(body []byte, foreign ...string) (*request, error) {
+	r := &request{body: body, foreign: foreign}
 	complaint, err := decode(body, func(d *decoder) error { return d.request(r) })
 	r.complaint = complaint
 	return r, err
@@ -140,14 +143,22 @@ func decodeRequest(body []byte) (*request, error) {
 
 // request reads an object of members.
 func (d *decoder) request(r *request) error {
-	return d.object(func(name []byte) error {
-		read := members[string(name)]
-		if read == nil || d.json.PeekKind() == 'n' {
-			return d.skip()
-		}
-		return read(d, r)
-	})
+	return d.object(func(name []byte) error { return d.member(r, name) })
 }
+
+// member reads one member, or skips it: a null, or one that the call does not
+// have.
+func (d *decoder) member(r *request, name []byte) error {
+	foreign := func(f string) bool { return f == string(name) }
+	read := members[string(name)]
+	if read == nil || d.json.PeekKind() == 'n' || slices.ContainsFunc(r.foreign, foreign) {
+		return d.skip()
+	}
+	return read(d, r)
+}
+
+// foreignToGets are the members that reads of single items do not have.
+var foreignToGets = []string{"ExpressionAttributeValues", "ReturnItemCollectionMetrics"}
 
 // names reads the #names.
 func (d *decoder) names(r *request) error {
@@ -201,6 +212,9 @@ func (d *decoder) action(a *action) error {
 			d.complain(invalid("TransactItems can only contain one of Check, Put, Update or Delete"))
 		}
 		a.op = op
+		if op == "Get" {
+			a.req.foreign = foreignToGets
+		}
 		return d.request(&a.req)
 	})
 }
@@ -226,18 +240,15 @@ func (d *decoder) requestItems(r *request) error {
 
 // keysToGet reads the part of a BatchGetItem for one table.
 func (d *decoder) keysToGet(t *tableRequest) error {
+	t.get.foreign = foreignToGets
 	return d.object(func(name []byte) error {
-		if string(name) == "Keys" {
+		if string(name) == "Keys" && d.json.PeekKind() != 'n' {
 			t.keys = []item{}
 			return d.array(func() error {
 				t.keys = append(t.keys, nil)
 				return d.item(&t.keys[len(t.keys)-1])
 			})
 		}
-		read := members[string(name)]
-		if read == nil || d.json.PeekKind() == 'n' {
-			return d.skip()
-		}
-		return read(d, &t.get)
+		return d.member(&t.get, name)
 	})
 }

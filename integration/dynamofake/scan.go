@@ -10,7 +10,6 @@ const maxSegments = 1000000
 
 // scan reads everything, or one segment, in the order of the keys' hashes.
 func (s *Server) scan(r *request, out *writer) error {
-	r.keyCondition = nil // a member of Query alone
 	if err := r.checkReading(given{filterExpression, r.filter}); err != nil {
 		return err
 	}

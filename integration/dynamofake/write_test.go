@@ -93,6 +93,7 @@ func TestValidation(t *testing.T) {
 		{"GetItem", `{"TableName":"tab","Key":{` + key + `,"x":{"S":"a"}}}`, "ValidationException: The provided key element does not match the schema"},
 		{"GetItem", `{"TableName":"tab","Key":{` + key + `},"ProjectionExpression":"sk.a"}`, "ValidationException: Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: Key: sk"},
 		{"GetItem", `{"TableName":"tab","Key":{` + key + `},"ProjectionExpression":"g[0]"}`, "ValidationException: Key attributes must be scalars; list random access '[]' and map lookup '.' are not allowed: IndexKey: g"},
+		{"GetItem", `{"TableName":"tab","Key":{},"ExpressionAttributeValues":5,"ReturnItemCollectionMetrics":[]}`, "ValidationException: The provided key element does not match the schema"},
 		{"UpdateItem", `{"TableName":"tab","Key":{` + key + `},"UpdateExpression":"SET sk = :v","ExpressionAttributeValues":{":v":{"N":"1"}}}`, "ValidationException: One or more parameter values were invalid: Cannot update attribute sk. This attribute is part of the key"},
 		{"UpdateItem", `{"TableName":"tab","Key":{` + key + `},"UpdateExpression":"REMOVE sk, pk"}`, "ValidationException: One or more parameter values were invalid: Cannot update attribute pk. This attribute is part of the key"},
 		{"UpdateItem", `{"TableName":"tab","Key":{` + key + `},"UpdateExpression":"SET g = :v","ExpressionAttributeValues":{":v":{"S":"1"}}}`, "ValidationException: One or more parameter values were invalid: Type mismatch for Index Key g Expected: N Actual: S IndexName: gsi"},
