@@ -98,6 +98,15 @@ var motoFaults = []*fault{
 		},
 	},
 	{
+		in:     []aspect{aspectOutcome, aspectAnswer},
+		rule:   "BETWEEN takes any value; in moto 0 and empty ones are none",
+		source: conditionPage,
+		explains: func(x exchange) bool {
+			isBetween := strings.Contains(strings.ToUpper(text(x.call.body)), " BETWEEN ")
+			return isBetween && slices.ContainsFunc(append(x.before, x), func(y exchange) bool { return zero.Match(y.bytes()) })
+		},
+	},
+	{
 		in:       only(aspectAnswer),
 		rule:     "the reasons of a canceled transaction have the documented codes, not the names of Python's exceptions",
 		source:   transactPage,
@@ -165,6 +174,7 @@ var motoFaults = []*fault{
 var (
 	// comparesEqual matches = and <> in a condition.
 	comparesEqual = regexp.MustCompile(`=|<>`)
+	zero          = regexp.MustCompile(`"[SBN]":"0?"`)
 	exception     = regexp.MustCompile(`\b(Assertion|Attribute|Index|Key|Type|Value)Error\b`)
 )
 

@@ -41,10 +41,10 @@ func lacks(member string) func(exchange) bool {
 	}
 }
 
-// aboutCondition matches writes that one server refused for their condition, and the other did.
+// aboutCondition matches writes that one server refused for their condition, and the other did, or would have done.
 func (x exchange) aboutCondition() bool {
 	const failed = "ConditionalCheckFailedException"
-	return x.ours.ok() && x.theirs.code == failed || x.ours.code == failed && x.theirs.ok()
+	return (x.ours.code == failed) != (x.theirs.code == failed) && x.theirs.code != crash
 }
 
 // fetches matches reads of a local index that ask for more than it has.
