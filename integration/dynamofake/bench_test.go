@@ -85,8 +85,8 @@ func BenchmarkConditionalUpdate(b *testing.B) {
 
 func BenchmarkTransactPutUpdate(b *testing.B) {
 	benchCalls(b, benchServer(b, Options{}), "TransactWriteItems", func(i int) string {
-		return fmt.Sprintf(`{"TransactItems":[{"Put":{"TableName":"bench","Item":{"pk":{"S":"t%d"}},"ConditionExpression":"attribute_not_exists(pk)"}},
-			{"Update":{"TableName":"bench","Key":{"pk":{"S":"u%d"}},"UpdateExpression":"ADD n :one","ExpressionAttributeValues":{":one":{"N":"1"}}}}]}`, i, i)
+		return fmt.Sprintf(`{"ClientRequestToken":"00000000-0000-0000-0000-%012d","TransactItems":[{"Put":{"TableName":"bench","Item":{"pk":{"S":"t%d"}},"ConditionExpression":"attribute_not_exists(pk)"}},
+			{"Update":{"TableName":"bench","Key":{"pk":{"S":"u%d"}},"UpdateExpression":"ADD n :one","ExpressionAttributeValues":{":one":{"N":"1"}}}}]}`, i, i, i)
 	})
 }
 

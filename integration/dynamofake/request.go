@@ -190,7 +190,7 @@ func (d *decoder) values(r *request) error {
 
 // transactItems reads the actions of a transaction.
 func (d *decoder) transactItems(r *request) error {
-	r.actions = []action{}
+	r.actions = make([]action, 0, 2) // the fewest that make sense
 	return d.array(func() error {
 		r.actions = append(r.actions, action{})
 		return d.action(&r.actions[len(r.actions)-1])

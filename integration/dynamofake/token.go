@@ -135,7 +135,7 @@ func (r *request) digest(bytes bool) [sha256.Size]byte {
 	if bytes {
 		return sha256.Sum256(r.body)
 	}
-	var w writer
+	w := writer{out: make([]byte, 0, 512)}
 	w.open('[')
 	for i := range r.actions {
 		w.str(r.actions[i].op)

@@ -15,7 +15,10 @@ func (r *request) checkTransaction() error {
 		c.add(quoted(*r.token), "clientRequestToken", fmt.Sprintf("Member must have length between 1 and %d", maxToken))
 	}
 	for i := range r.actions {
-		c.action(&r.actions[i], fmt.Sprintf("transactItems.%d.member.", i+1))
+		var wrong constraints
+		if wrong.action(&r.actions[i], ""); len(wrong) > 0 { // then say where
+			c.action(&r.actions[i], fmt.Sprintf("transactItems.%d.member.", i+1))
+		}
 	}
 	if err := c.err(); err != nil {
 		return err
@@ -46,9 +49,11 @@ func (c *constraints) actions(r *request) {
 // action checks the parameters of one action.
 func (c *constraints) action(a *action, at string) {
 	r := &a.req
-	at += strings.ToLower(a.op[:min(len(a.op), 1)]) + a.op[min(len(a.op), 1):] + "."
 	if a.op == "" {
 		return
+	}
+	if at != "" {
+		at += strings.ToLower(a.op[:1]) + a.op[1:] + "."
 	}
 	c.present(r.table != nil, at+"tableName")
 	r.table = bareName(r.table)
