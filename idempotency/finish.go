@@ -43,7 +43,7 @@ func (t *Attempt) work(ctx context.Context, hctx *attemptContext, run RunHandler
 	limited, end := t.limit(ctx, now)
 	defer end()
 	*hctx = attemptContext{limited, t, handlerKey{}}
-	r, err = t.call(ctx, hctx, run)
+	r, err = t.call(ctx, hctx, now, run)
 	return r, context.Cause(limited), err
 }
 
@@ -59,8 +59,8 @@ func (t *Attempt) limit(ctx context.Context, now time.Time) (limited context.Con
 }
 
 // call runs the handler. A panic, or runtime.Goexit, orphans the claim and goes on.
-func (t *Attempt) call(ctx, hctx context.Context, run RunHandler) (*Response, error) {
-	returned, start := false, t.guard.cfg.Now()
+func (t *Attempt) call(ctx, hctx context.Context, start time.Time, run RunHandler) (*Response, error) {
+	returned := false
 	defer func() {
 		t.handlerTook += t.guard.cfg.Now().Sub(start)
 		if !returned {
@@ -169,20 +169,20 @@ func (t *Attempt) notKept(ctx context.Context, r *Response, err error, transacte
 // keep writes the completion, within the first three quarters of the budget. What is left is for a look at the
 // record where the write is not answered.
 func (t *Attempt) keep(ctx context.Context, r Response, enlisted []any) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.budget*3/4)
-	defer cancel()
+	limited := newTimeout(context.WithoutCancel(ctx), t.budget*3/4)
+	defer limited.end()
 	now := t.guard.cfg.Now()
 	t.kept = r
-	return t.guard.cfg.Store.Complete(ctx, Completion{Held: &t.record, Response: &t.kept, Enlisted: enlisted,
+	return t.guard.cfg.Store.Complete(limited, Completion{Held: &t.record, Response: &t.kept, Enlisted: enlisted,
 		CompletedAt: floorMillis(now), ExpiresAt: ceilSeconds(now.Add(t.guard.cfg.Retention))})
 }
 
 // lookUp answers for a transaction whose outcome is not known: one read, and if that does not tell either, the
 // truth. Never the handler's response, and never a release: the transaction may still land.
 func (t *Attempt) lookUp(ctx context.Context, cause error) answer {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(t.budget/4, min(readBudget, t.deadline.Sub(t.guard.cfg.Now()))))
-	defer cancel()
-	seen, err := t.guard.cfg.Store.Get(ctx, t.id)
+	limited := newTimeout(context.WithoutCancel(ctx), max(t.budget/4, min(readBudget, t.deadline.Sub(t.guard.cfg.Now()))))
+	defer limited.end()
+	seen, err := t.guard.cfg.Store.Get(limited, t.id)
 	if err != nil || seen.held(t.asker.Owner) {
 		a := t.unanswered()
 		a.err = errors.Join(cause, err)
@@ -243,15 +243,15 @@ func (t *Attempt) letGo(ctx context.Context) {
 
 // release gives the claim back, best effort.
 func (t *Attempt) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoBudget)
-	defer cancel()
+	limited := newTimeout(context.WithoutCancel(ctx), letGoBudget)
+	defer limited.end()
 	expires := ceilSeconds(t.guard.cfg.Now().Add(t.guard.cfg.Retention))
-	return t.guard.cfg.Store.Release(ctx, Release{ID: t.id, Owner: t.asker.Owner, ExpiresAt: expires})
+	return t.guard.cfg.Store.Release(limited, Release{ID: t.id, Owner: t.asker.Owner, ExpiresAt: expires})
 }
 
 // orphan ends the lease, best effort.
 func (t *Attempt) orphan(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), letGoBudget)
-	defer cancel()
-	return t.guard.cfg.Store.Orphan(ctx, Orphaning{ID: t.id, Owner: t.asker.Owner})
+	limited := newTimeout(context.WithoutCancel(ctx), letGoBudget)
+	defer limited.end()
+	return t.guard.cfg.Store.Orphan(limited, Orphaning{ID: t.id, Owner: t.asker.Owner})
 }

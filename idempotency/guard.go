@@ -123,7 +123,7 @@ func call(ctx context.Context, h Hook, r *Request) *Response {
 // acquire gets the claim. It returns an answer where the request does not run: nil says that the claim is held.
 func (t *Attempt) acquire(ctx context.Context) *answer {
 	g := t.guard
-	patience := newWait(g.cfg.Wait, g.cfg.Now())
+	patience := newWait(g.cfg.Wait)
 	next, seen := DecideClaim, (*Record)(nil)
 	for round := 0; round < claimRounds; {
 		err, read := error(nil), false
@@ -139,7 +139,7 @@ func (t *Attempt) acquire(ctx context.Context) *answer {
 			t.deadline = seen.LeaseUntil.Add(-g.cfg.Skew)
 			return nil
 		case DecideInProgress:
-			if !patience.sleep(ctx, g.cfg.Now) {
+			if !patience.sleep(ctx, g.cfg.Now()) {
 				return t.turnAway(ctx, next, seen)
 			}
 			read = true
@@ -197,9 +197,9 @@ func (t *Attempt) take(ctx context.Context, now time.Time, write func(context.Co
 	if !t.startable(now) {
 		return errNoTime
 	}
-	ctx, cancel := context.WithTimeout(ctx, claimBudget)
-	defer cancel()
-	err := write(ctx, t.guard.cfg.Store)
+	limited := newTimeout(ctx, claimBudget)
+	defer limited.end()
+	err := write(limited, t.guard.cfg.Store)
 	t.mayHold = t.mayHold || !errors.Is(err, ErrRefused) && !errors.Is(err, ErrBusy)
 	return err
 }
@@ -219,9 +219,9 @@ func (t *Attempt) standing(ctx context.Context, err error) (*Record, error) {
 }
 
 func (t *Attempt) read(ctx context.Context) (*Record, error) {
-	ctx, cancel := context.WithTimeout(ctx, readBudget)
-	defer cancel()
-	return t.guard.cfg.Store.Get(ctx, t.id)
+	limited := newTimeout(ctx, readBudget)
+	defer limited.end()
+	return t.guard.cfg.Store.Get(limited, t.id)
 }
 
 // unavailable answers that the request did not run, because the store did not say whether it may.
@@ -282,9 +282,9 @@ func (t *Attempt) replay(ctx context.Context, seen *Record) answer {
 
 // recorded is a copy of the response that a completed record holds.
 func (t *Attempt) recorded(ctx context.Context, seen *Record) (*Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, readBudget)
-	defer cancel()
-	if err := t.guard.cfg.Store.LoadBody(ctx, seen); err != nil {
+	limited := newTimeout(ctx, readBudget)
+	defer limited.end()
+	if err := t.guard.cfg.Store.LoadBody(limited, seen); err != nil {
 		return nil, err
 	}
 	r := seen.Response.clone()

@@ -11,20 +11,24 @@ const (
 	maxPoll   = 400 * time.Millisecond
 )
 
-// wait is the patience of a request that found another attempt at work.
+// wait is the patience of a request that found another attempt at work. It begins with the first pause.
 type wait struct {
+	limit time.Duration
 	until time.Time
 	pause time.Duration
 }
 
-func newWait(d time.Duration, now time.Time) wait { return wait{until: now.Add(d), pause: firstPoll} }
+func newWait(limit time.Duration) wait { return wait{limit: limit, pause: firstPoll} }
 
 // sleep pauses before the next poll: each time half as long again, jittered. It returns false when the patience is over
 // or the context's deadline leaves no time for a poll.
-func (w *wait) sleep(ctx context.Context, now func() time.Time) bool {
+func (w *wait) sleep(ctx context.Context, now time.Time) bool {
+	if w.until.IsZero() {
+		w.until = now.Add(w.limit)
+	}
 	pause := w.pause/2 + rand.N(w.pause)
 	w.pause = min(w.pause*3/2, maxPoll)
-	at := now().Add(pause)
+	at := now.Add(pause)
 	if deadline, ok := ctx.Deadline(); at.After(w.until) || ok && at.Add(readBudget).After(deadline) {
 		return false
 	}
