@@ -236,6 +236,32 @@ func TestFenced(t *testing.T) { // F11, F12, F88
 	}
 }
 
+// TestFencedByUnreadable: a fenced attempt is never told that it did not run, whatever stands in its record's place.
+func TestFencedByUnreadable(t *testing.T) { // F11, F32
+	for name, spoil := range map[string]func(*trial, *Record){
+		"its body is lost":  func(x *trial, _ *Record) { x.store.body = func(*Record) error { return ErrBodyLost } },
+		"its schema is new": func(_ *trial, r *Record) { r.Version = SchemaVersion + 1 },
+	} {
+		x := newTrial(t, nil)
+		id := x.guard.hasher.record("acme", "k")
+		memory := x.store.Store.(*Memory)
+		r := x.guard.Serve(context.Background(), post("k", "{}"), func(context.Context) (*Response, error) {
+			memory.mu.Lock()
+			defer memory.mu.Unlock()
+			taken := *memory.records[id]
+			taken.Owner, taken.Status, taken.ExpiresAt = "winner", Completed, time.Now().Add(time.Hour)
+			taken.Response = &Response{Status: 201}
+			spoil(x, &taken)
+			memory.records[id] = &taken
+			return &Response{Status: 202}, nil
+		})
+		x.want(name, r, 503, "outcome-unknown")
+		if x.outcome() != OutcomeFenced {
+			t.Errorf("%s: outcome %s", name, x.outcome())
+		}
+	}
+}
+
 func TestBodyLost(t *testing.T) { // F32
 	x := newTrial(t, nil)
 	x.serve(post("k", "{}"))

@@ -206,9 +206,13 @@ func (t *Attempt) lost(ctx context.Context, seen *Record) answer {
 	case DecideHold:
 		return t.unanswered()
 	}
-	a := t.turnAway(context.WithoutCancel(ctx), d, seen)
-	a.outcome, a.err = OutcomeFenced, errors.Join(errors.New("the claim was lost while the handler ran"), a.err)
-	return *a
+	a := *t.turnAway(context.WithoutCancel(ctx), d, seen)
+	err := errors.Join(errors.New("the claim was lost while the handler ran"), a.err)
+	if a.outcome == OutcomeStoreError {
+		a = t.unanswered() // whoever has the claim now, this handler has run
+	}
+	a.outcome, a.err = OutcomeFenced, err
+	return a
 }
 
 // own answers with this attempt's own recorded response, or with the one that it keeps out of the record.
