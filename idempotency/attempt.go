@@ -29,7 +29,12 @@ type Attempt struct {
 	storeCtx    attemptContext // for the store
 	handlerCtx  attemptContext // for the handler
 
+	stop         func() // ends the context of the handler, or of the recovery function
+	undoFailures int    // attempts, this one included, that have failed to compensate; 0: not this one
+
 	mu          sync.Mutex
+	log         *stepLog    // set once, under mu; nil where the handler takes no steps
+	compensate  bool        // guarded by mu; set by the handler
 	enlisted    []any       // guarded by mu
 	disposition Disposition // guarded by mu; set by the handler
 	withheld    bool        // guarded by mu; set by the handler

@@ -11,7 +11,7 @@ import (
 // run calls the handler with the claim held, and finishes what it began. Where an orphan was taken over, the recovery
 // function may come first.
 func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
-	if t.tookOrphan && t.guard.cfg.Orphans == Recover {
+	if t.tookOrphan && t.guard.cfg.Orphans == Recover && !t.record.Compensating() {
 		r, cut, err := t.work(ctx, new(attemptContext), t.guard.cfg.Recover)
 		switch {
 		case err == errNoTime:
@@ -42,6 +42,7 @@ func (t *Attempt) work(ctx context.Context, hctx *attemptContext, run RunHandler
 	}
 	limited, end := t.limit(ctx, now)
 	defer end()
+	t.stop = end
 	*hctx = attemptContext{limited, t, handlerKey{}}
 	r, err = t.call(ctx, hctx, now, run)
 	return r, context.Cause(limited), err
@@ -68,12 +69,16 @@ func (t *Attempt) call(ctx, hctx context.Context, start time.Time, run RunHandle
 		}
 	}()
 	r, err := run(hctx)
+	r, err = t.afterHandler(hctx, r, err)
 	returned = true
 	return r, err
 }
 
 // finish settles the claim as the handler's result says. cut is why its context ended before it returned, if it did.
 func (t *Attempt) finish(ctx context.Context, cut error, r *Response, err error) answer {
+	if seen, yes := t.fenced(); yes {
+		return t.lost(ctx, seen)
+	}
 	if err != nil {
 		return t.fail(ctx, err)
 	}
@@ -115,6 +120,9 @@ func (t *Attempt) failure(err error) answer {
 	p.Retryable = t.guard.cfg.Orphans != Refuse
 	a := t.problem(OutcomeOrphaned, p, 0)
 	a.err = err
+	if t.undoFailures > 0 {
+		a.outcome = OutcomeUncompensated
+	}
 	return a
 }
 
@@ -257,5 +265,5 @@ func (t *Attempt) release(ctx context.Context) error {
 func (t *Attempt) orphan(ctx context.Context) error {
 	limited := newTimeout(context.WithoutCancel(ctx), letGoBudget)
 	defer limited.end()
-	return t.guard.cfg.Store.Orphan(limited, Orphaning{ID: t.id, Owner: t.asker.Owner})
+	return t.guard.cfg.Store.Orphan(limited, Orphaning{ID: t.id, Owner: t.asker.Owner, UndoFailures: t.undoFailures})
 }

@@ -155,6 +155,14 @@ func (s *script) Extend(ctx context.Context, w Extension) error {
 	return s.do("extend", func() error { return s.Store.Extend(ctx, w) })
 }
 
+func (s *script) Checkpoint(ctx context.Context, w Checkpoint) error {
+	return s.do("checkpoint", func() error { return s.Store.Checkpoint(ctx, w) })
+}
+
+func (s *script) LoadStep(ctx context.Context, r *Record, i int) error {
+	return s.do("load", func() error { return s.Store.LoadStep(ctx, r, i) })
+}
+
 func (s *script) Get(ctx context.Context, id string) (r *Record, err error) {
 	err = s.do("get", func() error { r, err = s.Store.Get(ctx, id); return err })
 	return r, err

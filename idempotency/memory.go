@@ -27,21 +27,14 @@ func (m *Memory) Takeover(ctx context.Context, w Takeover) error {
 
 // Complete implements [Store]. An enlisted write must be a func(); it runs under the store's lock.
 func (m *Memory) Complete(ctx context.Context, w Completion) error {
-	for _, e := range w.Enlisted {
-		if _, ok := e.(func()); !ok {
-			return errors.New("idempotency: the memory store commits enlisted writes of type func() only; use the store whose Enlist the handler calls")
-		}
-	}
 	w.Response = w.Response.clone()
-	return m.write(ctx, w.Held.ID, func(old *Record) (*Record, bool) {
-		r, ok := w.Apply(old)
-		for _, e := range w.Enlisted {
-			if ok {
-				e.(func())()
-			}
-		}
-		return r, ok
-	})
+	return m.commit(ctx, w.Held.ID, w.Enlisted, w.Apply)
+}
+
+// Checkpoint implements [Store]. Enlisted writes are as for Complete.
+func (m *Memory) Checkpoint(ctx context.Context, w Checkpoint) error {
+	w.Step.Result = slices.Clone(w.Step.Result)
+	return m.commit(ctx, w.Held.ID, w.Enlisted, w.Apply)
 }
 
 // Release implements [Store].
@@ -66,6 +59,27 @@ func (m *Memory) Get(ctx context.Context, id string) (*Record, error) {
 // LoadBody implements [Store]. The body is always in the record.
 func (m *Memory) LoadBody(ctx context.Context, _ *Record) error { return ctx.Err() }
 
+// LoadStep implements [Store]. The result is always in the record.
+func (m *Memory) LoadStep(ctx context.Context, _ *Record, _ int) error { return ctx.Err() }
+
+// commit writes together with enlisted writes.
+func (m *Memory) commit(ctx context.Context, id string, enlisted []any, apply func(*Record) (*Record, bool)) error {
+	for _, e := range enlisted {
+		if _, ok := e.(func()); !ok {
+			return errors.New("idempotency: the memory store commits enlisted writes of type func() only; use the store whose Enlist the handler calls")
+		}
+	}
+	return m.write(ctx, id, func(old *Record) (*Record, bool) {
+		r, ok := apply(old)
+		for _, e := range enlisted {
+			if ok {
+				e.(func())()
+			}
+		}
+		return r, ok
+	})
+}
+
 func (m *Memory) write(ctx context.Context, id string, apply func(*Record) (*Record, bool)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -89,6 +103,9 @@ func (r *Record) clone() *Record {
 		return nil
 	}
 	c := *r
-	c.Response, c.Fingerprint = r.Response.clone(), slices.Clone(r.Fingerprint)
+	c.Response, c.Fingerprint, c.Steps = r.Response.clone(), slices.Clone(r.Fingerprint), slices.Clone(r.Steps)
+	for i, s := range c.Steps {
+		c.Steps[i].Result = slices.Clone(s.Result)
+	}
 	return &c
 }

@@ -46,6 +46,11 @@ type Record struct {
 	Response    *Response // the recorded response of a completed record
 	Body        BodyItems // where the response's body is kept apart from the record
 
+	// Steps are the steps that attempts have recorded, in order; none once the record is completed.
+	Steps []RecordedStep
+	// UndoFailures is how many attempts have failed to undo the steps; 0 once the record is completed.
+	UndoFailures int
+
 	// Fault says why the stored item could not be read as a record (an attribute is missing or of a wrong type). Such
 	// a record is answered with 503 and left alone.
 	Fault error
@@ -56,6 +61,19 @@ type BodyItems struct {
 	Chunks   int    // how many items hold it
 	Encoding string // "gzip", or empty: as it is
 	Sum      []byte // SHA-256 of the whole body
+}
+
+// RecordedStep is a step that an attempt has recorded.
+type RecordedStep struct {
+	Name   string    // an undo's begins with "undo:"; that of the answer to an operation that failed is "failed:"
+	Result []byte    // JSON; nil where it is kept apart and not loaded
+	Apart  StepItems // where the result is kept apart from the record
+}
+
+// StepItems says how a store keeps a step's result that does not fit into the record. The zero value: it is in it.
+type StepItems struct {
+	BodyItems
+	Owner string // token of the attempt that recorded the step
 }
 
 // orphaned is the LeaseUntil of a record whose owner gave up without knowing the outcome.

@@ -10,10 +10,7 @@ import (
 // stood still.
 const renewEvery = time.Second
 
-var (
-	errLeaseOver = errors.New("idempotency: the lease is over")
-	errClaimLost = errors.New("idempotency: another attempt has the claim")
-)
+var errLeaseOver = errors.New("idempotency: the lease is over")
 
 // renewal keeps the lease of a long run alive.
 type renewal struct {
@@ -92,7 +89,7 @@ func (r *renewal) extend(ctx context.Context, now, cut time.Time) error {
 	case errors.As(err, &refused) && refused.Record.held(t.asker.Owner):
 		t.renewed(refused.Record.LeaseUntil) // an earlier renewal landed, and its acknowledgement was lost
 	case errors.As(err, &refused):
-		return errClaimLost
+		return ErrFenced
 	}
 	return nil
 }

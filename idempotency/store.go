@@ -10,7 +10,7 @@ import (
 //
 // A store neither changes nor keeps what it is given: it copies what it needs.
 //
-// Claim, Takeover, Complete, Release, Orphan and Extend are conditional writes. Each is atomic and means what the Apply method
+// Claim, Takeover, Complete, Release, Orphan, Extend and Checkpoint are conditional writes. Each is atomic and means what the Apply method
 // of its argument says, evaluated on the record that stands when the write takes effect. A write whose condition does
 // not hold changes nothing and returns a [*RefusedError] with the record that stands, even if it is the caller's own
 // earlier write that made the condition fail: telling the two apart is the guard's work.
@@ -32,12 +32,18 @@ type Store interface {
 	Orphan(context.Context, Orphaning) error
 	// Extend renews a lease.
 	Extend(context.Context, Extension) error
+	// Checkpoint records a step, together with the enlisted writes or not at all. Where the owner holds the claim but an
+	// enlisted write's own condition fails, nothing changes and the error is a [*BusinessError].
+	Checkpoint(context.Context, Checkpoint) error
 	// Get returns the record that stands, by a consistent read; nil, nil where there is none. A record past its
 	// ExpiresAt that has not been deleted yet is returned as it is.
 	Get(ctx context.Context, id string) (*Record, error)
 	// LoadBody fills in a completed record's response body where the store keeps it apart from the record. A missing
 	// or damaged body is an error that matches [ErrBodyLost].
 	LoadBody(context.Context, *Record) error
+	// LoadStep fills in the result of the i-th recorded step where the store keeps it apart from the record. A missing or
+	// damaged result is an error that matches [ErrBodyLost].
+	LoadStep(ctx context.Context, r *Record, i int) error
 }
 
 // ErrRefused is matched by every [*RefusedError].
@@ -58,7 +64,8 @@ func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 // and decides again.
 var ErrBusy = errors.New("idempotency: other writes on the record are open")
 
-// BusinessError says that the claim is held, but the completion was not committed because of an enlisted write.
+// BusinessError says that the claim is held, but the completion or the checkpoint was not committed because of an
+// enlisted write. [Step] returns it where the write was enlisted in a step.
 type BusinessError struct {
 	Answer *Response // the handler's own answer to that; nil where it gave none
 	Reason string    // what refused it, without data of the item
@@ -69,6 +76,6 @@ func (e *BusinessError) Error() string {
 	return "idempotency: an enlisted write was refused: " + e.Reason
 }
 
-// ErrBodyLost says that the response body of a completed record is missing or damaged. The request is answered with
-// 503: running it again would be wrong.
-var ErrBodyLost = errors.New("idempotency: the recorded response body is missing or damaged")
+// ErrBodyLost says that a response body or a step's result that is kept apart from its record is missing or damaged. The
+// request is answered with 503, or the step fails: running it again would be wrong.
+var ErrBodyLost = errors.New("idempotency: a recorded body or result is missing or damaged")

@@ -1,6 +1,9 @@
 package idempotency
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // The conditional writes of the protocol. Each changes one record, or is refused. What a write means is its Apply
 // method: a pure function of the record that stands. [Memory] runs it under a lock; the conditions of other stores say
@@ -32,11 +35,12 @@ type Takeover struct {
 }
 
 // Apply changes the record if nothing has happened to it since it was seen: owner, epoch and status are the same, and
-// for a processing record the lease. (A renewal may have landed since; a token may come back with the same lease.)
+// for a processing record the lease and the number of steps. (A renewal or a checkpoint may have landed since; a token may
+// come back with the same lease.)
 func (t Takeover) Apply(old *Record) (*Record, bool) {
 	seen := t.Seen
 	if old == nil || old.Owner != seen.Owner || old.Epoch != seen.Epoch || old.Status != seen.Status ||
-		seen.Status == Processing && !old.LeaseUntil.Equal(seen.LeaseUntil) {
+		seen.Status == Processing && !(old.LeaseUntil.Equal(seen.LeaseUntil) && len(old.Steps) == len(seen.Steps)) {
 		return old, false
 	}
 	r := *old
@@ -61,12 +65,13 @@ func (c Completion) Apply(old *Record) (*Record, bool) {
 	}
 	r := *old
 	r.Status, r.Response, r.Body = Completed, c.Response, BodyItems{}
+	r.Steps, r.UndoFailures = nil, 0
 	r.LeaseUntil, r.CompletedAt, r.ExpiresAt = time.Time{}, c.CompletedAt, c.ExpiresAt
 	return &r, true
 }
 
-// Release gives a claim back after a run whose outcome is known and not recorded. The record stays: fingerprint and
-// fencing number must survive.
+// Release gives a claim back after a run whose outcome is known and not recorded. The record stays: fingerprint, fencing
+// number and steps must survive.
 type Release struct {
 	ID, Owner string
 	ExpiresAt time.Time
@@ -85,16 +90,20 @@ func (w Release) Apply(old *Record) (*Record, bool) {
 // Orphaning ends a lease at once, after a run whose outcome is not known: the orphan policy decides for the next
 // attempt.
 type Orphaning struct {
-	ID, Owner string
+	ID, Owner    string
+	UndoFailures int // attempts that have failed to undo the steps, this one included; 0: what the record says stays
 }
 
-// Apply orphans the record if the owner still holds the claim. Its expiry stays.
+// Apply orphans the record if the owner still holds the claim. Its expiry and its steps stay.
 func (w Orphaning) Apply(old *Record) (*Record, bool) {
 	if !old.held(w.Owner) {
 		return old, false
 	}
 	r := *old
 	r.LeaseUntil = orphaned
+	if w.UndoFailures > 0 {
+		r.UndoFailures = w.UndoFailures
+	}
 	return &r, true
 }
 
@@ -114,5 +123,24 @@ func (e Extension) Apply(old *Record) (*Record, bool) {
 	}
 	r := *old
 	r.LeaseUntil, r.ExpiresAt = e.LeaseUntil, e.ExpiresAt
+	return &r, true
+}
+
+// Checkpoint records a step of a run.
+type Checkpoint struct {
+	Held     *Record // the record as the owner knows it, with the steps that are recorded
+	Step     RecordedStep
+	Enlisted []any     // writes of the step, in the store's own types, committed together with it or not at all
+	Until    time.Time // until when the step is needed, where the store keeps its result apart from the record
+}
+
+// Apply adds the step if the owner still holds the claim and no other step was recorded since: a checkpoint that is sent
+// again must not commit its writes twice.
+func (c Checkpoint) Apply(old *Record) (*Record, bool) {
+	if !old.held(c.Held.Owner) || len(old.Steps) != len(c.Held.Steps) {
+		return old, false
+	}
+	r := *old
+	r.Steps = append(slices.Clip(r.Steps), c.Step)
 	return &r, true
 }

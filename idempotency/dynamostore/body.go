@@ -43,9 +43,15 @@ func prepare(held *idempotency.Record, r *idempotency.Response) body {
 	if len(r.Body) == 0 || size+len(r.Body) <= recordSize {
 		return body{header: h, inline: r.Body}
 	}
-	b := body{header: h, sum: sha256.Sum256(r.Body)}
-	stored := r.Body
-	if packed := compress(r.Body); packed != nil && len(packed) < len(stored)*9/10 {
+	b := apart(r.Body)
+	b.header = h
+	return b
+}
+
+// apart is what is kept apart from a record, in items of its own.
+func apart(stored []byte) body {
+	b := body{sum: sha256.Sum256(stored)}
+	if packed := compress(stored); packed != nil && len(packed) < len(stored)*9/10 {
 		stored, b.encoding = packed, "gzip"
 	}
 	for len(stored) > chunkSize {
@@ -80,11 +86,12 @@ func (b body) attributes() item {
 	return nil
 }
 
-// putBody writes the body items, before a completion refers to them. Those of an attempt that fails are left to TTL.
-func (s *Store) putBody(ctx context.Context, c idempotency.Completion, b body) error {
+// putBody writes body items, before a completion or a checkpoint refers to them. Those of an attempt that fails are left to
+// TTL, an hour after expires.
+func (s *Store) putBody(ctx context.Context, of place, b body, expires time.Time) error {
 	for n, chunk := range b.chunks {
-		it := key(bodyID(c.Held.ID, c.Held.Owner, b.sum[:], n))
-		it["data"], it["expires_at"] = bin(chunk), seconds(c.ExpiresAt.Add(bodyOutlives))
+		it := key(of.item(b.sum[:], n))
+		it["data"], it["expires_at"] = bin(chunk), seconds(expires.Add(bodyOutlives))
 		out, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 		if err != nil {
 			spentWriting(ctx, nil)
@@ -95,36 +102,54 @@ func (s *Store) putBody(ctx context.Context, c idempotency.Completion, b body) e
 	return nil
 }
 
-// bodyID is the id of a body item. It has the owner, so that no other attempt can write over the item, and begins the
-// body's checksum: an attempt may give two responses, the handler's and then its answer to a refused business write, and
-// an item of the first may arrive after those of the second.
-func bodyID(id, owner string, sum []byte, n int) string {
-	return id + "#body#" + owner + "#" + base64.RawURLEncoding.EncodeToString(sum[:min(len(sum), 9)]) + "#" + strconv.Itoa(n)
+// place says whose body items are.
+type place struct {
+	record, kind, owner string
 }
+
+// item is the id of a body item. It has the owner, so that no other attempt can write over the item, and begins the
+// body's checksum: an attempt may give two responses, the handler's and then its answer to a refused business write, and
+// an item of the first may arrive after those of the second. Items of responses and of steps expire at different times.
+func (p place) item(sum []byte, n int) string {
+	return p.record + "#" + p.kind + "#" + p.owner + "#" + base64.RawURLEncoding.EncodeToString(sum[:min(len(sum), 9)]) + "#" + strconv.Itoa(n)
+}
+
+func responseOf(r *idempotency.Record) place { return place{r.ID, "body", r.Owner} }
+
+func stepOf(r *idempotency.Record, owner string) place { return place{r.ID, "step", owner} }
 
 // LoadBody implements [idempotency.Store]. It reads the body items, if there are any, one GetItem each.
 func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
 	if r.Body.Chunks == 0 {
 		return nil
 	}
-	var stored []byte
-	for n := range r.Body.Chunks {
-		it, err := s.get(ctx, bodyID(r.ID, r.Owner, r.Body.Sum, n))
-		if err != nil {
-			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
-		}
-		data, ok := it["data"].(*types.AttributeValueMemberB)
-		if !ok {
-			return fmt.Errorf("dynamostore: body item %d of %d: %w", n, r.Body.Chunks, idempotency.ErrBodyLost)
-		}
-		stored = append(stored, data.Value...)
-	}
-	whole, err := unpack(stored, r.Body.Encoding)
-	if sum := sha256.Sum256(whole); err != nil || !bytes.Equal(sum[:], r.Body.Sum) {
-		return fmt.Errorf("dynamostore: body of %d items does not match its checksum: %w", r.Body.Chunks, idempotency.ErrBodyLost)
+	whole, err := s.load(ctx, responseOf(r), r.Body)
+	if err != nil {
+		return err
 	}
 	r.Response.Body = whole
 	return nil
+}
+
+// load puts together what is kept in body items.
+func (s *Store) load(ctx context.Context, of place, items idempotency.BodyItems) ([]byte, error) {
+	var stored []byte
+	for n := range items.Chunks {
+		it, err := s.get(ctx, of.item(items.Sum, n))
+		if err != nil {
+			return nil, fmt.Errorf("dynamostore: body item %d: %w", n, err)
+		}
+		data, ok := it["data"].(*types.AttributeValueMemberB)
+		if !ok {
+			return nil, fmt.Errorf("dynamostore: body item %d of %d: %w", n, items.Chunks, idempotency.ErrBodyLost)
+		}
+		stored = append(stored, data.Value...)
+	}
+	whole, err := unpack(stored, items.Encoding)
+	if sum := sha256.Sum256(whole); err != nil || !bytes.Equal(sum[:], items.Sum) {
+		return nil, fmt.Errorf("dynamostore: body of %d items does not match its checksum: %w", items.Chunks, idempotency.ErrBodyLost)
+	}
+	return whole, nil
 }
 
 func unpack(stored []byte, encoding string) ([]byte, error) {

@@ -68,6 +68,9 @@ func decode(it item) *idempotency.Record {
 	r.Status, r.Owner, r.Epoch = idempotency.Status(d.str("status")), d.str("owner"), d.num("epoch")
 	r.Fingerprint, r.CreatedAt = d.bin("fingerprint"), time.UnixMilli(d.num("created_at"))
 	r.Principal, r.Endpoint, r.RequestID = d.optional("principal"), d.optional("endpoint"), d.optional("request_id")
+	if r.Status != idempotency.Completed {
+		d.steps(r)
+	}
 	switch r.Status {
 	case idempotency.Processing:
 		r.LeaseUntil = time.UnixMilli(d.num("lease_until"))
@@ -155,11 +158,17 @@ func (d *decoder) response(r *idempotency.Record) {
 	case d.has("response_body"):
 		r.Response.Body = d.bin("response_body")
 	case d.has("body_chunks"):
-		r.Body = idempotency.BodyItems{Chunks: int(d.num("body_chunks")), Encoding: d.optional("body_encoding"), Sum: d.bin("body_sum")}
-		if r.Body.Chunks < 1 || r.Body.Chunks > maxChunks {
-			d.fail("body_chunks", "is out of range")
-		}
+		r.Body = d.items("body_chunks", "body_encoding", "body_sum")
 	}
+}
+
+// items reads where something is kept apart from the record.
+func (d *decoder) items(chunks, encoding, sum string) idempotency.BodyItems {
+	b := idempotency.BodyItems{Chunks: int(d.num(chunks)), Encoding: d.optional(encoding), Sum: d.bin(sum)}
+	if b.Chunks < 1 || b.Chunks > maxChunks {
+		d.fail(chunks, "is out of range")
+	}
+	return b
 }
 
 func (d *decoder) header(name string) http.Header {

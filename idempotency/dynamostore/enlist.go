@@ -10,7 +10,7 @@ import (
 	"firstwriter/idempotency"
 )
 
-// maxEnlisted is what DynamoDB takes in one transaction beside the completion.
+// maxEnlisted is what DynamoDB takes in one transaction beside the record's own update.
 const maxEnlisted = 99
 
 // answerFunc makes the handler's answer to enlisted writes that were refused.
@@ -27,12 +27,11 @@ var ErrUnguarded = errors.New("dynamostore: the context carries no guarded attem
 //
 // Enlisted writes may have conditions of their own; see [OnRefused].
 func Enlist(ctx context.Context, items ...types.TransactWriteItem) error {
-	t := idempotency.AttemptFrom(ctx)
-	if t == nil {
+	if idempotency.AttemptFrom(ctx) == nil {
 		return ErrUnguarded
 	}
 	for _, it := range items {
-		t.Enlist(it)
+		idempotency.Enlist(ctx, it)
 	}
 	return nil
 }
@@ -42,11 +41,9 @@ func Enlist(ctx context.Context, items ...types.TransactWriteItem) error {
 // enlisted writes, in their order; an item comes with a reason only where its write asked for ALL_OLD. Without a
 // function, or where it returns nil, the request fails with 500 and its outcome counts as unknown.
 func OnRefused(ctx context.Context, answer func(reasons []types.CancellationReason) *idempotency.Response) error {
-	t := idempotency.AttemptFrom(ctx)
-	if t == nil {
+	if !idempotency.Enlist(ctx, answerFunc(answer)) {
 		return ErrUnguarded
 	}
-	t.Enlist(answerFunc(answer))
 	return nil
 }
 
@@ -68,7 +65,7 @@ func gather(given []any) (e enlisted, err error) {
 		}
 	}
 	if len(e.items) > maxEnlisted {
-		return e, fmt.Errorf("dynamostore: %d writes are enlisted; a transaction takes %d beside the completion", len(e.items), maxEnlisted)
+		return e, fmt.Errorf("dynamostore: %d writes are enlisted; a transaction takes %d beside the record's own", len(e.items), maxEnlisted)
 	}
 	return e, nil
 }

@@ -55,8 +55,8 @@ func owned(owner, update string, values item) expression {
 		names: map[string]string{"#owner": "owner", "#status": "status"}}
 }
 
-// takeover: nothing has happened to the record since it was seen. For a processing record that includes its lease: a
-// renewal may have landed.
+// takeover: nothing has happened to the record since it was seen. For a processing record that includes its lease and its
+// steps: a renewal or a checkpoint may have landed.
 func takeover(t idempotency.Takeover) expression {
 	e := expression{
 		update:    "SET #owner = :me, epoch = :epoch, lease_until = :lease, #status = :processing, v = :v",
@@ -71,8 +71,33 @@ func takeover(t idempotency.Takeover) expression {
 	if t.Seen.Status == idempotency.Processing {
 		e.condition += " AND lease_until = :seen_lease"
 		e.values[":seen_lease"] = millis(t.Seen.LeaseUntil)
+		e = e.afterSteps(len(t.Seen.Steps))
 	}
 	return e.expiring(t.ExpiresAt)
+}
+
+// afterSteps: the record has so many steps, none has come since. Steps are only added, so their number tells.
+func (e expression) afterSteps(n int) expression {
+	if n == 0 {
+		e.condition += " AND attribute_not_exists(steps)"
+		return e
+	}
+	e.condition += " AND size(steps) = :steps"
+	e.values[":steps"] = num(n)
+	return e
+}
+
+// checkpoint adds a step to those that the owner knows of.
+func checkpoint(c idempotency.Checkpoint, step types.AttributeValue) expression {
+	e := owned(c.Held.Owner, "SET steps.#step = :step", item{":step": step})
+	e.names["#step"] = c.Step.Name
+	n := len(c.Held.Steps)
+	if n == 0 {
+		e.update = "SET steps = :step"
+		e.values[":step"] = &types.AttributeValueMemberM{Value: item{c.Step.Name: step}}
+		delete(e.names, "#step")
+	}
+	return e.afterSteps(n)
 }
 
 // extend: the claim is held, with the lease that its owner knows: a late renewal must not shorten a newer one.
@@ -101,7 +126,12 @@ func release(r idempotency.Release) expression {
 
 // orphan: the lease ends now. The expiry stays.
 func orphan(o idempotency.Orphaning) expression {
-	return owned(o.Owner, "SET lease_until = :orphaned", item{":orphaned": millis(idempotency.Orphaned())})
+	e := owned(o.Owner, "SET lease_until = :orphaned", item{":orphaned": millis(idempotency.Orphaned())})
+	if o.UndoFailures > 0 {
+		e.update += ", undo_failures = :failures"
+		e.values[":failures"] = num(o.UndoFailures)
+	}
+	return e
 }
 
 // complete records a response whose body stands in it, or in body items.
@@ -115,7 +145,7 @@ func complete(c idempotency.Completion, b body) expression {
 		e.update += ", " + name + " = :" + name
 		e.values[":"+name] = value
 	}
-	e.update += " REMOVE lease_until, steps"
+	e.update += " REMOVE lease_until, steps, undo_failures"
 	return e
 }
 

@@ -19,7 +19,7 @@ func (s *Store) Resolve(ctx context.Context, w idempotency.Resolution) error {
 	if w.Response != nil {
 		c := w.Completion()
 		b := prepare(c.Held, c.Response)
-		if err := s.putBody(ctx, c, b); err != nil {
+		if err := s.putBody(ctx, responseOf(c.Held), b, c.ExpiresAt); err != nil {
 			return err
 		}
 		e = complete(c, b)

@@ -25,24 +25,27 @@ const (
 // one PutItem for each body item. It is tried until the context's deadline.
 func (s *Store) Complete(ctx context.Context, c idempotency.Completion) error {
 	b := prepare(c.Held, c.Response)
-	if err := s.putBody(ctx, c, b); err != nil {
+	if err := s.putBody(ctx, responseOf(c.Held), b, c.ExpiresAt); err != nil {
 		return err
 	}
-	e := complete(c, b)
-	enlisted, err := gather(c.Enlisted)
+	return s.commit(ctx, "completion", c.Held.ID, complete(c, b), c.Enlisted)
+}
+
+// commit makes an update of the record, with enlisted writes or without.
+func (s *Store) commit(ctx context.Context, what, id string, e expression, given []any) error {
+	enlisted, err := gather(given)
 	if err != nil {
 		return err
 	}
 	if len(enlisted.items) == 0 {
-		return retry(ctx, completionTries, isTransient, func() error { return s.update(ctx, "completion", c.Held.ID, e) })
+		return retry(ctx, completionTries, isTransient, func() error { return s.update(ctx, what, id, e) })
 	}
-	items := append([]types.TransactWriteItem{e.transactUpdate(s.table, c.Held.ID)}, enlisted.items...)
-	return s.transact(ctx, c.Held.ID, items, enlisted.answer)
+	return s.transact(ctx, what, id, append([]types.TransactWriteItem{e.transactUpdate(s.table, id)}, enlisted.items...), enlisted.answer)
 }
 
-// transact commits the completion, first in items, with the enlisted writes. Each try has a client token of its own,
-// made by the SDK: should an unanswered try land after all, the owner's condition refuses the next one.
-func (s *Store) transact(ctx context.Context, id string, items []types.TransactWriteItem, answer answerFunc) error {
+// transact commits the update of the record, first in items, with the enlisted writes. Each try has a client token of its
+// own, made by the SDK: should an unanswered try land after all, the update's condition refuses the next one.
+func (s *Store) transact(ctx context.Context, what, id string, items []types.TransactWriteItem, answer answerFunc) error {
 	again := func(err error) bool { return isTransient(err) || verdictOf(err) == tryAgain }
 	err := retry(ctx, completionTries, again, func() error {
 		out, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items,
@@ -61,7 +64,7 @@ func (s *Store) transact(ctx context.Context, id string, items []types.TransactW
 		return business(reasonsOf(err)[1:], answer)
 	}
 	if err != nil {
-		return fmt.Errorf("dynamostore: completion with %d enlisted writes: %w", len(items)-1, err)
+		return fmt.Errorf("dynamostore: %s with %d enlisted writes: %w", what, len(items)-1, err)
 	}
 	return nil
 }

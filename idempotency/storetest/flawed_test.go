@@ -73,6 +73,13 @@ func (s *flawed) Extend(ctx context.Context, w idempotency.Extension) error {
 	return s.write(ctx, w.ID, w)
 }
 
+func (s *flawed) Checkpoint(ctx context.Context, w idempotency.Checkpoint) error {
+	w.Step.Result = slices.Clone(w.Step.Result)
+	return s.write(ctx, w.Held.ID, w)
+}
+
+func (s *flawed) LoadStep(ctx context.Context, _ *record, _ int) error { return ctx.Err() }
+
 func (s *flawed) Complete(ctx context.Context, w idempotency.Completion) error {
 	if !s.keeps {
 		w.Response = &idempotency.Response{Status: w.Response.Status, Header: w.Response.Header.Clone(), Body: slices.Clone(w.Response.Body)}

@@ -23,14 +23,15 @@ type operation struct {
 type kind string
 
 const (
-	claiming   kind = "claim"
-	takingOver kind = "takeover"
-	completing kind = "completion"
-	releasing  kind = "release"
-	orphaning  kind = "orphaning"
-	extending  kind = "renewal"
-	reading    kind = "read"
-	loading    kind = "body read"
+	claiming      kind = "claim"
+	takingOver    kind = "takeover"
+	completing    kind = "completion"
+	releasing     kind = "release"
+	orphaning     kind = "orphaning"
+	extending     kind = "renewal"
+	checkpointing kind = "checkpoint"
+	reading       kind = "read"
+	loading       kind = "body read"
 )
 
 // seam stands between a guard and its store, and says in the context what each call is for.
@@ -66,6 +67,17 @@ func (s *seam) Orphan(ctx context.Context, w idempotency.Orphaning) error {
 
 func (s *seam) Extend(ctx context.Context, w idempotency.Extension) error {
 	return s.store.Extend(with(ctx, operation{kind: extending, id: w.ID, owner: w.Owner, lease: w.LeaseUntil, apply: w.Apply}), w)
+}
+
+func (s *seam) Checkpoint(ctx context.Context, w idempotency.Checkpoint) error {
+	held := *w.Held
+	held.Steps = slices.Clone(w.Held.Steps)
+	w.Held = &held
+	return s.store.Checkpoint(with(ctx, operation{kind: checkpointing, id: w.Held.ID, owner: w.Held.Owner, apply: w.Apply}), w)
+}
+
+func (s *seam) LoadStep(ctx context.Context, r *idempotency.Record, i int) error {
+	return s.store.LoadStep(with(ctx, operation{kind: loading, id: r.ID}), r, i)
 }
 
 func (s *seam) Get(ctx context.Context, id string) (*idempotency.Record, error) {

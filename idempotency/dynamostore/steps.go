@@ -1,0 +1,115 @@
+package dynamostore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+)
+
+// The attribute "steps" is a map by the steps' names. Each step is a map: "n" is its place in the order, from 0; "r" its
+// result as JSON text, or "chunks", "encoding", "sum" and "owner" say where it is kept apart, like a response's body.
+
+// Checkpoint implements [idempotency.Store]: one UpdateItem, or one TransactWriteItems where writes are enlisted, after
+// one PutItem where the result does not fit into the record.
+func (s *Store) Checkpoint(ctx context.Context, c idempotency.Checkpoint) error {
+	n := len(c.Held.Steps)
+	step := inlineStep(n, c.Step.Result)
+	if sizeOf(c.Held)+stepsSize(c.Held)+stepSize(c.Step.Name, step) > recordSize {
+		b := apart(c.Step.Result)
+		if err := s.putBody(ctx, stepOf(c.Held, c.Held.Owner), b, c.Until); err != nil {
+			return err
+		}
+		step = stepApart(n, b, c.Held.Owner)
+	}
+	return s.commit(ctx, "checkpoint", c.Held.ID, checkpoint(c, step), c.Enlisted)
+}
+
+// LoadStep implements [idempotency.Store]. It reads the body items of the result, one GetItem each.
+func (s *Store) LoadStep(ctx context.Context, r *idempotency.Record, i int) error {
+	step := &r.Steps[i]
+	if step.Result != nil {
+		return nil
+	}
+	whole, err := s.load(ctx, stepOf(r, step.Apart.Owner), step.Apart.BodyItems)
+	if err != nil {
+		return err
+	}
+	step.Result = whole
+	return nil
+}
+
+func inlineStep(n int, result []byte) types.AttributeValue {
+	return &types.AttributeValueMemberM{Value: item{"n": num(n), "r": str(string(result))}}
+}
+
+func stepApart(n int, b body, owner string) types.AttributeValue {
+	m := item{"n": num(n), "chunks": num(len(b.chunks)), "sum": bin(b.sum[:]), "owner": str(owner)}
+	if b.encoding != "" {
+		m["encoding"] = str(b.encoding)
+	}
+	return &types.AttributeValueMemberM{Value: m}
+}
+
+// stepSize is what a step adds to the size of a record.
+func stepSize(name string, step types.AttributeValue) int { return 1 + len(name) + valueSize(step) }
+
+// stepsSize is what recorded steps add to the size of a record. A result that was recorded by this attempt is kept apart
+// if it did not fit, as now.
+func stepsSize(r *idempotency.Record) int {
+	size := len("steps") + valueSize(&types.AttributeValueMemberM{})
+	for n, s := range r.Steps {
+		inline := stepSize(s.Name, inlineStep(n, s.Result))
+		if s.Apart.Chunks > 0 || sizeOf(r)+size+inline > recordSize {
+			inline = stepSize(s.Name, stepApart(n, body{encoding: "gzip"}, r.Owner))
+		}
+		size += inline
+	}
+	return size
+}
+
+// steps reads the recorded steps.
+func (d *decoder) steps(r *idempotency.Record) {
+	if d.has("undo_failures") {
+		r.UndoFailures = int(d.num("undo_failures"))
+	}
+	if !d.has("steps") {
+		return
+	}
+	m := get[*types.AttributeValueMemberM](d, "steps")
+	if m == nil {
+		return
+	}
+	r.Steps = make([]idempotency.RecordedStep, len(m.Value))
+	for name, v := range m.Value {
+		if err := decodeStep(r.Steps, name, v); err != nil {
+			d.fail("steps", err.Error())
+		}
+	}
+}
+
+// decodeStep puts a step where it belongs. Each place is taken once.
+func decodeStep(into []idempotency.RecordedStep, name string, v types.AttributeValue) error {
+	m, ok := v.(*types.AttributeValueMemberM)
+	if !ok {
+		return errors.New("holds something else than maps")
+	}
+	d := decoder{item: m.Value}
+	n, s := d.num("n"), idempotency.RecordedStep{Name: name}
+	if d.has("r") {
+		s.Result = []byte(d.str("r"))
+	} else {
+		s.Apart = idempotency.StepItems{Owner: d.str("owner"), BodyItems: d.items("chunks", "encoding", "sum")}
+	}
+	switch {
+	case d.err != nil:
+		return d.err
+	case name == "" || n < 0 || n >= int64(len(into)) || into[n].Name != "":
+		return fmt.Errorf("gives step %q a place that is not its own", name)
+	}
+	into[n] = s
+	return nil
+}

@@ -1,0 +1,156 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/idempotency"
+	"firstwriter/idempotency/dynamostore"
+	"firstwriter/integration/dynamofake"
+)
+
+// stages is a handler of several steps. Each puts an item of its own with its checkpoint, under a condition that it is
+// not there yet.
+type stages struct {
+	names  []string
+	size   int    // of each step's result
+	breaks string // the step after which the handler fails
+	runs   map[string]int
+}
+
+func (s *stages) handle(ctx context.Context) (*idempotency.Response, error) {
+	var results []string
+	for _, name := range s.names {
+		result, err := idempotency.Step(ctx, name, func(ctx context.Context, step *idempotency.StepRun) (string, error) {
+			s.runs[name]++
+			return fmt.Sprint(name, s.runs[name], strings.Repeat(".", s.size)), dynamostore.Enlist(ctx, putOrder(step.Key()))
+		})
+		if err != nil {
+			return nil, err
+		}
+		if results = append(results, result); s.breaks == name {
+			return nil, errors.New("scripted")
+		}
+	}
+	return &idempotency.Response{Status: 201, Body: []byte(strings.ReplaceAll(strings.Join(results, " "), ".", ""))}, nil
+}
+
+func (e *endpoint) stage(s *stages) *idempotency.Response {
+	if s.runs == nil {
+		s.runs = map[string]int{}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 28*time.Second)
+	defer cancel()
+	return e.guard.Serve(ctx, orderRequest("k", "1"), s.handle)
+}
+
+// TestStepCalls: what steps cost is one call each, and one more where a result is kept apart.
+func TestStepCalls(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		size          int
+		calls, replay map[string]int
+	}{
+		{"small results", 10, map[string]int{"PutItem": 1, "TransactWriteItems": 3, "UpdateItem": 1}, nil},
+		{"large results", 5000, map[string]int{"PutItem": 4, "TransactWriteItems": 3, "UpdateItem": 1}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			e := newEndpoint(t)
+			s := &stages{names: []string{"reserve", "charge", "confirm"}, size: c.size}
+			e.want("first", e.stage(s), 201, false, "reserve1 charge1 confirm1")
+			if got := e.server.Stats().Calls; fmt.Sprint(got) != fmt.Sprint(c.calls) {
+				t.Errorf("%v, want %v", got, c.calls)
+			}
+			e.want("again", e.stage(s), 201, true, "reserve1 charge1 confirm1")
+		})
+	}
+}
+
+// TestStepsOnDynamoDB: wherever a handler fails, its recorded steps do not run again, and what they enlisted is there
+// once: F07, F08.
+func TestStepsOnDynamoDB(t *testing.T) {
+	for _, size := range []int{10, 300, 5000, 200_000} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			e := newEndpoint(t)
+			s := &stages{names: []string{"reserve", "charge", "confirm"}, size: size}
+			for n, name := range s.names {
+				s.breaks = name
+				e.want("breaks after "+name, e.stage(s), 500, false, "handler-failed")
+				if e.orders() != n+1 {
+					t.Errorf("%d items after %s", e.orders(), name)
+				}
+			}
+			s.breaks = ""
+			e.want("at last", e.stage(s), 201, false, "reserve1 charge1 confirm1")
+			e.want("replay", e.stage(s), 201, true, "reserve1 charge1 confirm1")
+			if e.orders() != 3 {
+				t.Errorf("%d items", e.orders())
+			}
+			if it := e.item(t); it["steps"] != nil {
+				t.Errorf("the completed record has steps: %v", it)
+			}
+		})
+	}
+}
+
+// item is the endpoint's one record.
+func (e *endpoint) item(t *testing.T) map[string]types.AttributeValue {
+	t.Helper()
+	out, err := e.client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table), FilterExpression: aws.String("attribute_exists(v)")})
+	if err != nil || len(out.Items) != 1 {
+		t.Fatalf("%d records, %v", len(out.Items), err)
+	}
+	return out.Items[0]
+}
+
+// TestStepRefused: a business condition that refuses a step's write is an error that the handler can tell, and nothing is
+// recorded.
+func TestStepRefused(t *testing.T) {
+	e := newEndpoint(t)
+	for range 2 {
+		r := e.guard.Serve(t.Context(), orderRequest("k", "1"), func(ctx context.Context) (*idempotency.Response, error) {
+			_, err := idempotency.Step(ctx, "reserve", func(ctx context.Context, _ *idempotency.StepRun) (int, error) {
+				never := putOrder("1")
+				never.Put.ConditionExpression = aws.String("attribute_exists(pk)")
+				return 1, dynamostore.Enlist(ctx, never)
+			})
+			if refused := (*idempotency.BusinessError)(nil); !errors.As(err, &refused) {
+				t.Errorf("%v, want a BusinessError", err)
+			}
+			return &idempotency.Response{Status: 409, Body: []byte("out of stock")}, nil
+		})
+		e.want("refused", r, 409, r.Header.Get(idempotency.ReplayHeader) != "", "out of stock")
+	}
+	if got := e.server.Stats().Calls; got["TransactWriteItems"] != 1 || got["UpdateItem"] != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestStepUnanswered: a checkpoint whose answer is lost is recorded all the same, with its writes, once: F63.
+func TestStepUnanswered(t *testing.T) {
+	for _, f := range []dynamofake.Fault{
+		{Op: "TransactWriteItems", Nth: 1, Times: 1, Kind: "drop-ack"},
+		{Op: "TransactWriteItems", Nth: 2, Times: 3, Kind: "drop-ack"},
+		{Op: "TransactWriteItems", Nth: 2, Times: 2, Kind: "throttle"},
+		{Op: "TransactWriteItems", Nth: 3, Times: 1, Kind: "error"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			e := newEndpoint(t)
+			e.inject(f)
+			s := &stages{names: []string{"reserve", "charge", "confirm"}}
+			e.want(fmt.Sprint(f), e.stage(s), 201, false, "reserve1 charge1 confirm1")
+			if e.orders() != 3 {
+				t.Errorf("%v: %d items", f, e.orders())
+			}
+		})
+	}
+}
