@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"iter"
 	"log/slog"
@@ -10,38 +9,45 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"firstwriter/functions/internal/endpoint"
+	"firstwriter/functions/internal/jsonbody"
+	"firstwriter/functions/internal/provider"
 	"firstwriter/idempotency"
 	"firstwriter/idempotency/dynamostore"
 )
 
 const (
 	readBudget = 3 * time.Second // for the reads of one GET, retries included
-	maxTenant  = 1024            // bytes; keys hold the tenant and must stay below DynamoDB's 2,048
 	maxListed  = 100             // payments in one list
 	maxList    = 2_500_000       // bytes of one list: in Lambda's response each may need an escape, and the limit is 6 MB
 )
 
 type (
-	request  = events.APIGatewayV2HTTPRequest
-	response = events.APIGatewayV2HTTPResponse
+	request  = endpoint.Request
+	response = endpoint.Response
+)
+
+// The refusals of a read.
+var (
+	noPayment  = endpoint.NotFound("payment")
+	unreadable = endpoint.StoreUnavailable("payments")
 )
 
 // api answers the requests of one function.
 type api struct {
 	payments table
-	provider *provider
+	provider *provider.Client
 	now      func() time.Time
 	log      *slog.Logger
 }
 
-// handle routes a request. The tenant comes from the token that the gateway has verified, and from nowhere else.
+// handle routes a request.
 func (a *api) handle(ctx context.Context, e request) (response, error) {
-	tenant := tenantOf(e)
+	tenant := endpoint.Tenant(e)
 	if tenant == "" {
-		return problem(callerUnknown), nil
+		return endpoint.Refuse(endpoint.CallerUnknown), nil
 	}
 	switch e.RouteKey {
 	case "POST /payments":
@@ -51,7 +57,7 @@ func (a *api) handle(ctx context.Context, e request) (response, error) {
 	case "GET /payments":
 		return a.list(ctx, tenant, e.RawQueryString), nil
 	}
-	return problem(notFound), nil
+	return endpoint.Refuse(noPayment), nil
 }
 
 // create charges an order and makes the payment. It runs behind the guard: once for each key, and again only after an
@@ -61,14 +67,14 @@ func (a *api) create(ctx context.Context, tenant string, e request) (response, e
 	if attempt == nil {
 		return response{}, errors.New("payments: POST /payments must run behind the guard")
 	}
-	o, err := parseOrder(bodyOf(e))
+	o, err := parseOrder(endpoint.Body(e))
 	if err != nil {
-		return problem(refusal(err)), nil
+		return endpoint.Refuse(endpoint.Invalid(err)), nil
 	}
-	charge, err := a.provider.charge(ctx, attempt.DeriveKey("charge"), o)
+	charge, err := a.provider.Charge(ctx, attempt.DeriveKey("charge"), o.charge())
 	if err != nil {
-		a.logCharge(ctx, attempt, err)
-		return problem(chargeProblem(err)), nil
+		provider.LogFailure(ctx, a.log, attempt, err)
+		return endpoint.Refuse(provider.Problem(err)), nil
 	}
 	p := newPayment(paymentID(attempt, charge), o, charge, a.now())
 	if err := dynamostore.Enlist(ctx, a.payments.put(tenant, p)); err != nil {
@@ -77,7 +83,12 @@ func (a *api) create(ctx context.Context, tenant string, e request) (response, e
 	if err := dynamostore.OnRefused(ctx, existing); err != nil {
 		return response{}, err
 	}
-	return created(p), nil
+	return endpoint.Respond(created(p)), nil
+}
+
+// created is the answer to a payment that was made.
+func created(p payment) *idempotency.Response {
+	return endpoint.Created("/payments/"+p.ID, p.appendJSON(nil))
 }
 
 // paymentID names the payment after what was asked and what was charged, so that it is the same on every attempt. The
@@ -92,7 +103,7 @@ func paymentID(attempt *idempotency.Attempt, charge string) string {
 func existing(reasons []types.CancellationReason) *idempotency.Response {
 	for _, reason := range reasons {
 		if p, err := paymentOf(reason.Item); err == nil {
-			return createdResponse(p)
+			return created(p)
 		}
 	}
 	return nil
@@ -101,7 +112,7 @@ func existing(reasons []types.CancellationReason) *idempotency.Response {
 // read answers GET /payments/{id}. Another tenant's payment is not found.
 func (a *api) read(ctx context.Context, tenant, id string) response {
 	if !isPaymentID(id) {
-		return problem(notFound)
+		return endpoint.Refuse(noPayment)
 	}
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
@@ -109,11 +120,11 @@ func (a *api) read(ctx context.Context, tenant, id string) response {
 	switch {
 	case err != nil:
 		a.log.ErrorContext(ctx, "payment not read", "error", err)
-		return problem(storeUnavailable)
+		return endpoint.Refuse(unreadable)
 	case !found:
-		return problem(notFound)
+		return endpoint.Refuse(noPayment)
 	}
-	return ok(p.appendJSON(nil))
+	return endpoint.OK(p.appendJSON(nil))
 }
 
 // list answers GET /payments?reference= with a JSON array, newest first. A payment made less than a second ago may be
@@ -121,16 +132,16 @@ func (a *api) read(ctx context.Context, tenant, id string) response {
 func (a *api) list(ctx context.Context, tenant, query string) response {
 	reference, err := referenceOf(query)
 	if err != nil {
-		return problem(refusal(err))
+		return endpoint.Refuse(endpoint.Invalid(err))
 	}
 	ctx, cancel := context.WithTimeout(ctx, readBudget)
 	defer cancel()
 	body, err := listJSON(a.payments.referenced(ctx, tenant, reference))
 	if err != nil {
 		a.log.ErrorContext(ctx, "payments not listed", "error", err)
-		return problem(storeUnavailable)
+		return endpoint.Refuse(unreadable)
 	}
-	return ok(body)
+	return endpoint.OK(body)
 }
 
 // listJSON is the JSON array of payments. It ends before it would pass maxListed payments or maxList bytes: the rest is
@@ -154,57 +165,25 @@ func listJSON(payments iter.Seq2[payment, error]) ([]byte, error) {
 	return append(list, ']'), nil
 }
 
-// logCharge tells the operator of a charge that failed. What the provider's answer may mean for money is an error.
-func (a *api) logCharge(ctx context.Context, attempt *idempotency.Attempt, err error) {
-	level := slog.LevelWarn
-	if errors.Is(err, errDeclined) {
-		level = slog.LevelInfo
-	} else if errors.Is(err, errUnclear) {
-		level = slog.LevelError
-	}
-	a.log.Log(ctx, level, "charge failed", "id", attempt.ID(), "epoch", attempt.Epoch(), "error", err)
-}
-
 // validate is the guard's hook: what can never be charged is refused before it uses up a key.
 func validate(_ context.Context, r *idempotency.Request) *idempotency.Response {
 	if _, err := parseOrder(r.Body); err != nil {
-		return refusal(err).Response()
+		return endpoint.Invalid(err).Response()
 	}
 	return nil
-}
-
-// tenantOf is the caller's tenant, "" where the token names none that keys can hold.
-func tenantOf(e request) string {
-	authorizer := e.RequestContext.Authorizer
-	if authorizer == nil || authorizer.JWT == nil || len(authorizer.JWT.Claims["tenant_id"]) > maxTenant {
-		return ""
-	}
-	return authorizer.JWT.Claims["tenant_id"]
 }
 
 // referenceOf reads the one parameter of the list. The raw query keeps apart what the gateway's parsed one joins.
 func referenceOf(query string) (string, error) {
 	values, err := url.ParseQuery(query)
 	if err != nil || len(values["reference"]) != 1 {
-		return "", invalidf("The query must have one parameter reference, percent-encoded.")
+		return "", jsonbody.Invalidf("The query must have one parameter reference, percent-encoded.")
 	}
-	return values["reference"][0], checkReference(values["reference"][0])
+	return values["reference"][0], jsonbody.CheckReference(values["reference"][0])
 }
 
 // isPaymentID tells whether id has the form of paymentID's. Anything else is no payment, and may be too long to ask for.
 func isPaymentID(id string) bool {
 	key, found := strings.CutPrefix(id, "pay_")
 	return found && len(key) == 43
-}
-
-// bodyOf decodes the body. What is marked as base64 and is not becomes an empty body, which is refused.
-func bodyOf(e request) []byte {
-	if !e.IsBase64Encoded {
-		return []byte(e.Body)
-	}
-	body, err := base64.StdEncoding.DecodeString(e.Body)
-	if err != nil {
-		return nil
-	}
-	return body
 }

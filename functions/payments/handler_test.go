@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"firstwriter/functions/internal/endpoint"
+	"firstwriter/functions/internal/provider/providertest"
 	"firstwriter/idempotency/apigateway"
 	"firstwriter/integration/dynamofake"
 )
@@ -29,19 +31,20 @@ type function struct {
 	handle apigateway.HTTPHandler
 	db     *dynamofake.Server
 	client *dynamodb.Client
-	psp    *psp
+	psp    *providertest.PSP
 	log    *bytes.Buffer
 }
 
 func newFunction(t *testing.T) *function {
 	t.Helper()
-	f := &function{t: t, psp: newPSP(t), log: &bytes.Buffer{}}
+	f := &function{t: t, psp: providertest.NewPSP(t), log: &bytes.Buffer{}}
 	f.db, f.client = dynamofake.Start(t)
 	f.createTable("records", "id")
 	f.createTable("payments", "pk", "tenant_reference", "created_at")
 	f.db.Reset()
-	cfg := newSecretsManager(t, testSecret).cfg
-	s := settings{idempotencyTable: "records", paymentsTable: "payments", providerURL: f.psp.url, secretARN: testSecretARN, metrics: "firstwriter/test"}
+	cfg := providertest.NewSecretsManager(t, providertest.Secret).Config
+	s := settings{paymentsTable: "payments", Settings: endpoint.Settings{IdempotencyTable: "records",
+		ProviderURL: f.psp.URL, SecretARN: providertest.SecretARN, Metrics: "firstwriter/test"}}
 	var err error
 	if f.handle, err = newHandler(s, cfg, f.client, slog.New(slog.NewJSONHandler(f.log, nil))); err != nil {
 		t.Fatal(err)
@@ -68,6 +71,9 @@ func (f *function) createTable(name, key string, index ...string) {
 		f.t.Fatal(err)
 	}
 }
+
+// longestTenant is what endpoint.Tenant takes, in bytes.
+const longestTenant = 1024
 
 // event is a request of acme's alice, unless a test changes it.
 func event(method, route, key, body string) request {
@@ -155,7 +161,7 @@ func (f *function) wants(r response, status int, code string) {
 
 func (f *function) wantsCharges(requests, charges int) {
 	f.t.Helper()
-	if r, c := f.psp.counts(); r != requests || c != charges {
+	if r, c := f.psp.Counts(); r != requests || c != charges {
 		f.t.Errorf("%d requests and %d charges at the provider, want %d and %d", r, c, requests, charges)
 	}
 }
@@ -250,7 +256,7 @@ func TestProviderFailureIsNotFinal(t *testing.T) {
 			f.wants(paid, 201, "")
 			f.wantsReplay(f.post("the-raw-key", text), paid)
 			f.wantsCharges(2, 1)
-			for _, secret := range []string{"the-raw-key", source, testSecret, "order-42"} {
+			for _, secret := range []string{"the-raw-key", source, providertest.Secret, "order-42"} {
 				if strings.Contains(f.log.String(), secret) {
 					t.Errorf("the log holds %q: %s", secret, f.log)
 				}
@@ -263,7 +269,7 @@ func TestProviderOutlastsTheRequest(t *testing.T) {
 	f := newFunction(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	f.psp.meanly = cancel
+	f.psp.Cut = cancel
 	text := body("source", `"tok_cut"`)
 	f.wants(f.sendWithin(ctx, event("POST", "/payments", "k", text)), 503, "provider-unavailable")
 	f.wantsCharges(1, 1)
@@ -289,7 +295,7 @@ func TestAnotherChargeIsAnotherPayment(t *testing.T) {
 	f := newFunction(t)
 	first := f.post("k", body())
 	f.forgetRecords()
-	f.psp.forget()
+	f.psp.Forget()
 	again := f.post("k", body())
 	if f.wants(again, 201, ""); again.Headers["Location"] == first.Headers["Location"] {
 		t.Error("the second charge hides behind the first payment")
@@ -343,7 +349,7 @@ func TestCallerWithoutATenant(t *testing.T) {
 	f := newFunction(t)
 	for name, change := range map[string]func(request) request{
 		"no claim":     func(e request) request { return as(e, "", "alice") },
-		"too long":     func(e request) request { return as(e, strings.Repeat("t", maxTenant+1), "alice") },
+		"too long":     func(e request) request { return as(e, strings.Repeat("t", longestTenant+1), "alice") },
 		"no token":     func(e request) request { e.RequestContext.Authorizer = nil; return e },
 		"header, only": func(e request) request { e = as(e, "", "alice"); e.Headers["x-tenant-id"] = "acme"; return e },
 	} {
@@ -357,7 +363,7 @@ func TestCallerWithoutATenant(t *testing.T) {
 	}
 	f.t = t
 	f.wantsCharges(0, 0)
-	longest := as(event("POST", "/payments", "k", body()), strings.Repeat("t", maxTenant), "alice")
+	longest := as(event("POST", "/payments", "k", body()), strings.Repeat("t", longestTenant), "alice")
 	f.wants(f.send(longest), 201, "")
 }
 
@@ -384,8 +390,8 @@ func TestBodyLimit(t *testing.T) {
 
 func TestLargestPaymentFits(t *testing.T) {
 	f := newFunction(t)
-	text := body("metadata", metadataOf(maxMetadata), "reference", quoted(strings.Repeat("💶", maxReference)))
-	e := as(event("POST", "/payments", "k", text), strings.Repeat("t", maxTenant), "alice")
+	text := body("metadata", metadataOf(maxMetadata), "reference", quoted(strings.Repeat("💶", 64)))
+	e := as(event("POST", "/payments", "k", text), strings.Repeat("t", longestTenant), "alice")
 	first := f.send(e)
 	f.wants(first, 201, "")
 	f.wantsReplay(f.send(e), first)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"firstwriter/functions/internal/jsonbody"
 )
 
 // body is a valid body with some members set to other JSON texts, or left out where the text is "".
@@ -63,8 +65,8 @@ func (r refused) test(t *testing.T) {
 	for name, c := range r {
 		t.Run(name, func(t *testing.T) {
 			got, err := parseOrder([]byte(c.body))
-			if invalid := invalidError(""); !errors.As(err, &invalid) {
-				t.Fatalf("got %+v, %v; want an invalidError", got, err)
+			if invalid := jsonbody.Invalid(""); !errors.As(err, &invalid) {
+				t.Fatalf("got %+v, %v; want words for the client", got, err)
 			}
 			if !strings.Contains(err.Error(), c.says) {
 				t.Errorf("it says %q, not %q", err, c.says)

@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
-	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"firstwriter/idempotency"
+	"firstwriter/functions/internal/endpoint"
+	"firstwriter/functions/internal/provider"
 	"firstwriter/idempotency/apigateway"
 	"firstwriter/idempotency/dynamostore"
-	"firstwriter/idempotency/emf"
 )
 
 func main() {
@@ -27,35 +26,24 @@ func main() {
 	db := dynamodb.NewFromConfig(cfg, dynamostore.Tune)
 	handler, err := newHandler(s, cfg, db, log)
 	exitOn(err)
-	besideFirstPoll(s.runtimeAPI, func() { warmUp(ctx, db, log) })
+	besideFirstPoll(s.RuntimeAPI, func() { warmUp(ctx, db, log) })
 	lambda.Start(handler)
 }
 
 // newHandler puts the parts together: the endpoint's handler, and the guard around it.
 func newHandler(s settings, cfg aws.Config, db *dynamodb.Client, log *slog.Logger) (apigateway.HTTPHandler, error) {
-	guard, err := idempotency.New(idempotency.Config{
-		Store:     dynamostore.New(db, s.idempotencyTable),
-		Scope:     idempotency.JWTClaim("tenant_id"),
-		Principal: idempotency.JWTClaim("sub"),
-		Validate:  validate,
-		MaxBody:   maxBody,
-		Logger:    log,
-		Observe:   emf.New(os.Stdout, s.metrics).Observe,
-	})
+	guard, err := endpoint.NewGuard(s.Settings, db, log, validate)
 	if err != nil {
 		return nil, err
 	}
 	a := &api{
 		payments: table{client: db, name: s.paymentsTable},
-		provider: newProvider(s.providerURL, newSecret(cfg, s.secretARN, wallClock)),
-		now:      wallClock,
+		provider: provider.New(s.ProviderURL, provider.NewSecret(cfg, s.SecretARN, endpoint.WallClock)),
+		now:      endpoint.WallClock,
 		log:      log,
 	}
 	return apigateway.HTTP(guard, a.handle), nil
 }
-
-// wallClock is the time without the monotonic reading, which stands still while Lambda has the function frozen.
-func wallClock() time.Time { return time.Now().Round(0) }
 
 func exitOn(err error) {
 	if err != nil {

@@ -9,6 +9,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/functions/internal/endpoint"
+	"firstwriter/functions/internal/jsonbody"
 )
 
 // byReference is the table's index: tenant_reference, then created_at. Index reads are eventually consistent.
@@ -34,7 +37,7 @@ func (t table) put(tenant string, p payment) types.TransactWriteItem {
 func (t table) get(ctx context.Context, tenant, id string) (p payment, found bool, err error) {
 	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName:      aws.String(t.name),
-		Key:            map[string]types.AttributeValue{"pk": text(join(tenant, id))},
+		Key:            map[string]types.AttributeValue{"pk": text(endpoint.TenantKey(tenant, id))},
 		ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
@@ -54,7 +57,7 @@ func (t table) referenced(ctx context.Context, tenant, reference string) iter.Se
 		TableName:                 aws.String(t.name),
 		IndexName:                 aws.String(byReference),
 		KeyConditionExpression:    aws.String("tenant_reference = :tr"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":tr": text(join(tenant, reference))},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":tr": text(endpoint.TenantKey(tenant, reference))},
 		ScanIndexForward:          aws.Bool(false),
 	})
 	return func(yield func(payment, error) bool) {
@@ -73,17 +76,11 @@ func (t table) referenced(ctx context.Context, tenant, reference string) iter.Se
 	}
 }
 
-// join makes one key of a tenant and a name within it. The length in front keeps them apart whatever they hold, so no
-// choice of a name reaches another tenant.
-func join(tenant, name string) string {
-	return strconv.Itoa(len(tenant)) + "#" + tenant + "#" + name
-}
-
 // itemOf is a payment as it is stored.
 func itemOf(tenant string, p payment) map[string]types.AttributeValue {
 	item := map[string]types.AttributeValue{
-		"pk":               text(join(tenant, p.ID)),
-		"tenant_reference": text(join(tenant, p.Reference)),
+		"pk":               text(endpoint.TenantKey(tenant, p.ID)),
+		"tenant_reference": text(endpoint.TenantKey(tenant, p.Reference)),
 		"id":               text(p.ID),
 		"amount":           &types.AttributeValueMemberN{Value: strconv.FormatInt(p.Amount, 10)},
 		"currency":         text(p.Currency),
@@ -115,7 +112,7 @@ func paymentOf(item map[string]types.AttributeValue) (payment, error) {
 	if !ok {
 		return payment{}, fmt.Errorf("payments: a stored payment has no number in amount")
 	}
-	if p.Amount, ok = parseAmount(amount.Value); !ok {
+	if p.Amount, ok = jsonbody.ParseWhole(amount.Value); !ok {
 		return payment{}, fmt.Errorf("payments: a stored payment has a wrong amount")
 	}
 	if metadata, ok := item["metadata"].(*types.AttributeValueMemberS); ok {

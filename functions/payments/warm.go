@@ -13,7 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-const warmUpTimeout = time.Second
+const (
+	warmUpTimeout = time.Second
+	maxAnswer     = 64 * 1024 // bytes that are read of an answer nobody looks at
+)
 
 // besideFirstPoll starts f when the first poll of the Runtime API has been written: beside the poll, which f must not
 // hold up. aws-lambda-go has no hook for that; it polls through a clone of http.DefaultTransport, which nothing else

@@ -19,15 +19,15 @@ import (
 	"firstwriter/idempotency/dynamostore"
 )
 
-// endpoint is a server in DynamoDB's place that counts.
-type endpoint struct {
+// server is a server in DynamoDB's place that counts.
+type server struct {
 	*httptest.Server
 	connections, operations, others atomic.Int32
 }
 
-func newEndpoint(t *testing.T, start func(*httptest.Server)) (*endpoint, *dynamodb.Client) {
+func newEndpoint(t *testing.T, start func(*httptest.Server)) (*server, *dynamodb.Client) {
 	t.Helper()
-	e := &endpoint{}
+	e := &server{}
 	e.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Amz-Target") == "" {
 			e.others.Add(1)

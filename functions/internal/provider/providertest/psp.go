@@ -1,4 +1,5 @@
-package main
+// Package providertest has a payment provider and a Secrets Manager for tests.
+package providertest
 
 import (
 	"encoding/json"
@@ -10,50 +11,53 @@ import (
 	"testing"
 )
 
-// psp is a payment provider that keeps its promise about Idempotency-Key and misbehaves where the source asks for it:
+// PSP is a payment provider that keeps its promise about Idempotency-Key and misbehaves where the source asks for it:
 // tok_declined always, the others on the first request with a key.
-type psp struct {
-	url string
+type PSP struct {
+	URL string
+	Cut func() // called on tok_cut, before the answer that never comes
 
 	mu       sync.Mutex
 	requests int               // guarded by mu
 	charges  int               // guarded by mu
 	seen     map[string]bool   // keys; guarded by mu
 	answers  map[string]string // key to the 201 it got; guarded by mu
-	meanly   func()            // called on tok_cut, before the charge
 }
 
-func newPSP(t *testing.T) *psp {
+// NewPSP starts a provider for the time of the test.
+func NewPSP(t testing.TB) *PSP {
 	t.Helper()
-	p := &psp{}
-	p.forget()
+	p := &PSP{}
+	p.Forget()
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
-	p.url = server.URL
+	p.URL = server.URL
 	return p
 }
 
-// forget makes all keys new, as providers do after a day or so. Charges stay.
-func (p *psp) forget() {
+// Forget makes all keys new, as providers do after a day or so. Charges stay.
+func (p *PSP) Forget() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.seen, p.answers = map[string]bool{}, map[string]string{}
 }
 
-func (p *psp) counts() (requests, charges int) {
+// Counts tells how often a charge was asked for, and how many were made.
+func (p *PSP) Counts() (requests, charges int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.requests, p.charges
 }
 
-func (p *psp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP implements [http.Handler].
+func (p *PSP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var c struct {
 		Amount                      int64
 		Currency, Source, Reference string
 	}
 	key := r.Header.Get("Idempotency-Key")
-	if err != nil || json.Unmarshal(body, &c) != nil || key == "" || r.Header.Get("Authorization") != "Bearer "+testSecret {
+	if err != nil || json.Unmarshal(body, &c) != nil || key == "" || r.Header.Get("Authorization") != "Bearer "+Secret {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
@@ -83,7 +87,7 @@ func (p *psp) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case first && c.Source == "tok_cut":
-		p.meanly()
+		p.Cut()
 		<-r.Context().Done()
 	case first && c.Source == "tok_lost":
 		panic(http.ErrAbortHandler) // closes the connection

@@ -1,4 +1,4 @@
-package main
+package provider
 
 import (
 	"context"
@@ -10,9 +10,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"firstwriter/functions/internal/provider/providertest"
 )
 
-var testOrder = order{Amount: 1299, Currency: "EUR", Source: "tok_ok", Reference: "order-42", Metadata: `{"a":1}`}
+var wanted = Charge{Amount: 1299, Currency: "EUR", Source: "tok_ok", Reference: "order-42"}
 
 const captured = `{"id":"ch_1","status":"captured","amount":1299,"currency":"EUR","reference":"order-42","created_at":"2026-11-29T20:05:07Z"}`
 
@@ -25,34 +27,34 @@ func TestReadAnswer(t *testing.T) {
 		"captured":           {201, captured, nil},
 		"another spelling":   {201, `{"id":"ch_1","status":"captured","amount":12.99e2,"currency":"EUR"}`, nil},
 		"longest id":         {201, strings.Replace(captured, "ch_1", strings.Repeat("c", 255), 1), nil},
-		"id too long":        {201, strings.Replace(captured, "ch_1", strings.Repeat("c", 256), 1), errUnclear},
-		"no id":              {201, strings.Replace(captured, "ch_1", "", 1), errUnclear},
-		"another amount":     {201, strings.Replace(captured, "1299", "1298", 1), errUnclear},
-		"amount as a string": {201, strings.Replace(captured, "1299", `"1299"`, 1), errUnclear},
-		"no amount":          {201, `{"id":"ch_1","status":"captured","currency":"EUR"}`, errUnclear},
-		"another currency":   {201, strings.Replace(captured, "EUR", "USD", 1), errUnclear},
-		"not captured":       {201, strings.Replace(captured, `"captured"`, `"pending"`, 1), errUnclear},
-		"not JSON":           {201, "<html>", errUnclear},
-		"empty":              {201, "", errUnclear},
-		"null":               {201, "null", errUnclear},
+		"id too long":        {201, strings.Replace(captured, "ch_1", strings.Repeat("c", 256), 1), ErrUnclear},
+		"no id":              {201, strings.Replace(captured, "ch_1", "", 1), ErrUnclear},
+		"another amount":     {201, strings.Replace(captured, "1299", "1298", 1), ErrUnclear},
+		"amount as a string": {201, strings.Replace(captured, "1299", `"1299"`, 1), ErrUnclear},
+		"no amount":          {201, `{"id":"ch_1","status":"captured","currency":"EUR"}`, ErrUnclear},
+		"another currency":   {201, strings.Replace(captured, "EUR", "USD", 1), ErrUnclear},
+		"not captured":       {201, strings.Replace(captured, `"captured"`, `"pending"`, 1), ErrUnclear},
+		"not JSON":           {201, "<html>", ErrUnclear},
+		"empty":              {201, "", ErrUnclear},
+		"null":               {201, "null", ErrUnclear},
 		"longest":            {201, captured + strings.Repeat(" ", maxAnswer-len(captured)), nil},
-		"too long":           {201, captured + strings.Repeat(" ", maxAnswer-len(captured)+1), errUnclear},
-		"declined":           {402, `{"code":"card_declined"}`, errDeclined},
-		"busy":               {429, `{"code":"busy"}`, errBusy},
-		"wrong secret":       {401, "", errUnclear},
-		"key in flight":      {409, `{"code":"key_in_flight"}`, errUnavailable},
-		"internal error":     {500, `{"code":"internal"}`, errUnavailable},
-		"bad gateway":        {502, "", errUnavailable},
-		"unavailable":        {503, "", errUnavailable},
-		"bad request":        {400, "", errUnclear},
-		"forbidden":          {403, "", errUnclear},
-		"not found":          {404, "", errUnclear},
-		"key reused":         {422, `{"code":"key_reused"}`, errUnclear},
-		"ok, not created":    {200, captured, errUnclear},
-		"redirect":           {307, "", errUnclear},
+		"too long":           {201, captured + strings.Repeat(" ", maxAnswer-len(captured)+1), ErrUnclear},
+		"declined":           {402, `{"code":"card_declined"}`, ErrDeclined},
+		"busy":               {429, `{"code":"busy"}`, ErrBusy},
+		"wrong secret":       {401, "", ErrUnclear},
+		"key in flight":      {409, `{"code":"key_in_flight"}`, ErrUnavailable},
+		"internal error":     {500, `{"code":"internal"}`, ErrUnavailable},
+		"bad gateway":        {502, "", ErrUnavailable},
+		"unavailable":        {503, "", ErrUnavailable},
+		"bad request":        {400, "", ErrUnclear},
+		"forbidden":          {403, "", ErrUnclear},
+		"not found":          {404, "", ErrUnclear},
+		"key reused":         {422, `{"code":"key_reused"}`, ErrUnclear},
+		"ok, not created":    {200, captured, ErrUnclear},
+		"redirect":           {307, "", ErrUnclear},
 	} {
 		t.Run(name, func(t *testing.T) {
-			id, err := readAnswer(c.status, []byte(c.answer), testOrder)
+			id, err := readAnswer(c.status, []byte(c.answer), wanted)
 			if !errors.Is(err, c.want) || (err == nil) != (id != "") {
 				t.Errorf("got %q, %v; want %v", id, err, c.want)
 			}
@@ -60,7 +62,7 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// The provider must get the same bytes for each spelling of one order, and no metadata.
+// The provider must get the same bytes for each charge.
 func TestChargeRequest(t *testing.T) {
 	var got *http.Request
 	var sent []byte
@@ -70,7 +72,7 @@ func TestChargeRequest(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		io.WriteString(w, captured)
 	})
-	id, err := p.charge(t.Context(), "the-key", testOrder)
+	id, err := p.Charge(t.Context(), "the-key", wanted)
 	if err != nil || id != "ch_1" {
 		t.Fatalf("got %q, %v", id, err)
 	}
@@ -79,7 +81,7 @@ func TestChargeRequest(t *testing.T) {
 		t.Errorf("sent %s %s %s", got.Method, got.URL, sent)
 	}
 	for name, want := range map[string]string{
-		"Authorization": "Bearer " + testSecret, "Idempotency-Key": "the-key", "Content-Type": "application/json",
+		"Authorization": "Bearer " + providertest.Secret, "Idempotency-Key": "the-key", "Content-Type": "application/json",
 	} {
 		if v := got.Header.Values(name); len(v) != 1 || v[0] != want {
 			t.Errorf("%s: %q", name, v)
@@ -95,7 +97,7 @@ func TestChargeEndsWithTheContext(t *testing.T) {
 		cancel()                    // the handler's time is over while the provider works
 		<-r.Context().Done()
 	})
-	if _, err := p.charge(ctx, "k", testOrder); !errors.Is(err, errUnavailable) || !errors.Is(err, context.Canceled) {
+	if _, err := p.Charge(ctx, "k", wanted); !errors.Is(err, ErrUnavailable) || !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -111,7 +113,7 @@ func TestChargeHasItsOwnTimeout(t *testing.T) {
 	before := time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
-	if _, err := p.charge(ctx, "k", testOrder); !errors.Is(err, errUnavailable) {
+	if _, err := p.Charge(ctx, "k", wanted); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 	if deadline.Before(before.Add(chargeTimeout)) || deadline.After(time.Now().Add(chargeTimeout)) {
@@ -134,7 +136,7 @@ func TestChargeLosesItsConnection(t *testing.T) {
 				io.WriteString(conn, write)
 				conn.Close()
 			})
-			if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnavailable) {
+			if _, err := p.Charge(t.Context(), "k", wanted); !errors.Is(err, ErrUnavailable) {
 				t.Errorf("got %v", err)
 			}
 		})
@@ -147,8 +149,8 @@ func TestChargeFindsNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Close()
-	p := newProvider("http://"+l.Addr().String(), fixedSecret(t))
-	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnavailable) {
+	p := New("http://"+l.Addr().String(), fixedSecret(t))
+	if _, err := p.Charge(t.Context(), "k", wanted); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -162,7 +164,7 @@ func TestChargeFollowsNoRedirect(t *testing.T) {
 	p := providerAt(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 	})
-	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnclear) {
+	if _, err := p.Charge(t.Context(), "k", wanted); !errors.Is(err, ErrUnclear) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -173,15 +175,15 @@ func TestChargeReadsNoEndlessAnswer(t *testing.T) {
 		for _, err := w.Write([]byte(captured)); err == nil; _, err = w.Write(make([]byte, 1024)) {
 		}
 	})
-	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnclear) {
+	if _, err := p.Charge(t.Context(), "k", wanted); !errors.Is(err, ErrUnclear) {
 		t.Errorf("got %v", err)
 	}
 }
 
 // A rotated secret costs one refused request, not ten minutes of them.
 func TestChargeForgetsARefusedSecret(t *testing.T) {
-	m := newSecretsManager(t, "old", "new")
-	p := providerWith(t, m.secret(time.Now), func(w http.ResponseWriter, r *http.Request) {
+	m := providertest.NewSecretsManager(t, "old", "new")
+	p := providerWith(t, secretFrom(m, time.Now), func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer new" {
 			w.WriteHeader(http.StatusUnauthorized)
 			return
@@ -189,22 +191,22 @@ func TestChargeForgetsARefusedSecret(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		io.WriteString(w, captured)
 	})
-	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnclear) {
+	if _, err := p.Charge(t.Context(), "k", wanted); !errors.Is(err, ErrUnclear) {
 		t.Errorf("with the old secret: %v", err)
 	}
-	if _, err := p.charge(t.Context(), "k", testOrder); err != nil {
+	if _, err := p.Charge(t.Context(), "k", wanted); err != nil {
 		t.Errorf("with the new secret: %v", err)
 	}
-	if m.calls() != 2 {
-		t.Errorf("the secret was read %d times", m.calls())
+	if m.Calls() != 2 {
+		t.Errorf("the secret was read %d times", m.Calls())
 	}
 }
 
 func TestChargeWithoutASecretAsksNobody(t *testing.T) {
-	p := providerWith(t, newSecretsManager(t).secret(time.Now), func(http.ResponseWriter, *http.Request) {
+	p := providerWith(t, secretFrom(providertest.NewSecretsManager(t), time.Now), func(http.ResponseWriter, *http.Request) {
 		t.Error("the provider was asked")
 	})
-	if _, err := p.charge(t.Context(), "k", testOrder); !errors.Is(err, errUnavailable) {
+	if _, err := p.Charge(t.Context(), "k", wanted); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -213,16 +215,16 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func providerAt(t *testing.T, h http.HandlerFunc) *provider {
+func providerAt(t *testing.T, h http.HandlerFunc) *Client {
 	t.Helper()
 	return providerWith(t, fixedSecret(t), h)
 }
 
-func providerWith(t *testing.T, s *secret, h http.HandlerFunc) *provider {
+func providerWith(t *testing.T, s *Secret, h http.HandlerFunc) *Client {
 	t.Helper()
 	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
-	p := newProvider(server.URL+"/v1", s)
+	p := New(server.URL+"/v1", s)
 	t.Cleanup(p.http.CloseIdleConnections)
 	return p
 }

@@ -1,20 +1,19 @@
-package main
+package jsonbody
 
 import (
 	"strconv"
 	"strings"
 )
 
-// maxAmount is the greatest amount of one payment, in minor units: twelve digits, far below 2^53, so that every JSON
-// reader downstream keeps it exactly.
-const (
-	maxAmount = 999_999_999_999
-	maxDigits = 12
-)
+// MaxWhole is the greatest number that [ParseWhole] takes: twelve digits, far below 2^53, so that every JSON reader
+// downstream keeps it exactly.
+const MaxWhole = 999_999_999_999
 
-// parseAmount reads a JSON number that is a whole number from 1 to maxAmount, in any spelling: 1299, 1299.0 and
-// 12.99e2 are the same. It computes on digits: nothing is rounded, and an exponent is never expanded.
-func parseAmount(number string) (int64, bool) {
+const maxDigits = 12
+
+// ParseWhole reads a JSON number that is a whole number from 1 to [MaxWhole], in any spelling: 1299, 1299.0 and 12.99e2
+// are the same. It computes on digits: nothing is rounded, and an exponent is never expanded.
+func ParseWhole(number string) (int64, bool) {
 	if strings.HasPrefix(number, "-") {
 		return 0, false
 	}
@@ -34,7 +33,7 @@ func parseAmount(number string) (int64, bool) {
 	}
 	zeros := power - len(fraction) + len(digits) - len(significant)
 	if zeros < 0 || zeros > maxDigits || len(significant)+zeros > maxDigits {
-		return 0, false // a fraction, or more digits than maxAmount has
+		return 0, false // a fraction, or more digits than MaxWhole has
 	}
 	amount, err := strconv.ParseInt(significant+strings.Repeat("0", zeros), 10, 64)
 	return amount, err == nil

@@ -1,4 +1,4 @@
-package main
+package provider
 
 import (
 	"context"
@@ -16,9 +16,9 @@ const (
 	secretTimeout  = 2 * time.Second  // of one fetch, the SDK's retries included
 )
 
-// secret is the provider's secret, a plain string in Secrets Manager. It is fetched when it is first needed and kept in
+// Secret is the provider's secret, a plain string in Secrets Manager. It is fetched when it is first needed and kept in
 // memory, so that a cold start does not wait for it and a rotation is seen.
-type secret struct {
+type Secret struct {
 	cfg aws.Config // makes the client when it is needed: at the start there is no time for it
 	arn string
 	now func() time.Time
@@ -28,18 +28,19 @@ type secret struct {
 	refresh time.Time     // from when on to fetch it again
 }
 
-func newSecret(cfg aws.Config, arn string, now func() time.Time) *secret {
-	return &secret{cfg: cfg, arn: arn, now: now, turn: make(chan struct{}, 1)}
+// NewSecret makes the secret with an ARN. Nothing is fetched before it is needed.
+func NewSecret(cfg aws.Config, arn string, now func() time.Time) *Secret {
+	return &Secret{cfg: cfg, arn: arn, now: now, turn: make(chan struct{}, 1)}
 }
 
 // get returns the secret. Where a fetch fails it goes on with the one it has, for a minute at a time: that is the old
 // value at worst, and the provider says so.
-func (s *secret) get(ctx context.Context) (string, error) {
+func (s *Secret) get(ctx context.Context) (string, error) {
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
 	case <-ctx.Done():
-		return "", fmt.Errorf("payments: wait for the provider's secret: %w", ctx.Err())
+		return "", fmt.Errorf("provider: wait for the provider's secret: %w", ctx.Err())
 	}
 	if s.value != "" && s.now().Before(s.refresh) {
 		return s.value, nil
@@ -57,7 +58,7 @@ func (s *secret) get(ctx context.Context) (string, error) {
 }
 
 // reject forgets a secret that the provider refused, so that the next call fetches it anew.
-func (s *secret) reject(value string) {
+func (s *Secret) reject(value string) {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
 	if s.value == value {
@@ -65,16 +66,16 @@ func (s *secret) reject(value string) {
 	}
 }
 
-func (s *secret) fetch(ctx context.Context) (string, error) {
+func (s *Secret) fetch(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, secretTimeout)
 	defer cancel()
 	out, err := secretsmanager.NewFromConfig(s.cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(s.arn)})
 	if err != nil {
-		return "", fmt.Errorf("payments: read the provider's secret: %w", err)
+		return "", fmt.Errorf("provider: read the provider's secret: %w", err)
 	}
 	value := strings.TrimSpace(aws.ToString(out.SecretString)) // a pasted secret often ends with a newline
 	if value == "" {
-		return "", fmt.Errorf("payments: the provider's secret must be a non-empty SecretString")
+		return "", fmt.Errorf("provider: the provider's secret must be a non-empty SecretString")
 	}
 	return value, nil
 }
