@@ -65,8 +65,8 @@ func (t *Attempt) afterHandler(ctx context.Context, r *Response, err error) (*Re
 	final := err == nil && r != nil && t.dispose(r) == Keep
 	missed := len(l.undos) < len(recorded)
 	switch {
-	case l.fatal != nil || !compensating && !final:
-		return r, err
+	case l.fatal != nil || !compensating && (!final || ctx.Err() != nil):
+		return r, err // nothing more can be recorded, or nothing will be
 	case missed && err == nil:
 		err = fmt.Errorf("%w: the handler ended after %d of the %d steps of record %s", ErrStepsChanged, len(l.undos), len(recorded), t.id)
 	}

@@ -86,7 +86,10 @@ func (t *Attempt) takeStep(ctx context.Context, name string, fn stepFunc) ([]byt
 		return nil, fmt.Errorf("idempotency: the result of step %q has %d bytes as JSON and was not recorded; the limit is %d: keep the data elsewhere, and let the result say where",
 			name, len(raw), MaxStepResult)
 	}
-	return raw, t.checkpoint(ctx, RecordedStep{Name: name, Result: raw}, s.writes())
+	if err := t.checkpoint(ctx, RecordedStep{Name: name, Result: raw}, s.writes()); err != nil {
+		return nil, err
+	}
+	return t.resultOf(ctx, len(t.record.Steps)-1)
 }
 
 // writes are what was enlisted in the step.
@@ -129,7 +132,7 @@ func (t *Attempt) checkpoint(ctx context.Context, s RecordedStep, enlisted []any
 		return err
 	}
 	if err != nil {
-		err = t.recordedAfterAll(ctx, s, err)
+		s, err = t.recordedAfterAll(ctx, s, err)
 	}
 	if err != nil {
 		t.log.fatal = err
@@ -152,16 +155,16 @@ func (t *Attempt) stepsUntil() time.Time {
 	return ceilSeconds(t.guard.cfg.Now().Add(keep))
 }
 
-// recordedAfterAll returns nil if a checkpoint that was refused or not answered has landed, by the record that stands:
-// only this attempt writes under its owner token.
-func (t *Attempt) recordedAfterAll(ctx context.Context, s RecordedStep, cause error) error {
+// recordedAfterAll looks for a checkpoint that was refused or not answered in the record that stands, and returns the step
+// as it is recorded there: only this attempt writes under its owner token.
+func (t *Attempt) recordedAfterAll(ctx context.Context, s RecordedStep, cause error) (RecordedStep, error) {
 	var refused *RefusedError
 	if !errors.As(cause, &refused) {
 		limited := newTimeout(context.WithoutCancel(ctx), max(t.budget/4, readBudget))
 		defer limited.end()
 		seen, err := t.guard.cfg.Store.Get(limited, t.id)
 		if err != nil {
-			return fmt.Errorf("idempotency: it is not known whether step %q was recorded: %w", s.Name, errors.Join(cause, err))
+			return s, fmt.Errorf("idempotency: it is not known whether step %q was recorded: %w", s.Name, errors.Join(cause, err))
 		}
 		refused = &RefusedError{Record: seen}
 	}
@@ -169,17 +172,18 @@ func (t *Attempt) recordedAfterAll(ctx context.Context, s RecordedStep, cause er
 	switch seen := refused.Record; {
 	case !seen.held(t.asker.Owner):
 		t.log.seen = seen
-		return fmt.Errorf("%w: step %q was not recorded", ErrFenced, s.Name)
+		return s, fmt.Errorf("%w: step %q was not recorded", ErrFenced, s.Name)
 	case len(seen.Steps) > n && seen.Steps[n].Name == s.Name:
-		return nil
+		return seen.Steps[n], nil
 	}
-	return fmt.Errorf("idempotency: it is not known whether step %q was recorded: %w", s.Name, cause)
+	return s, fmt.Errorf("idempotency: it is not known whether step %q was recorded: %w", s.Name, cause)
 }
 
 // fenced reports whether the handler's last step met the record of another attempt, or none.
 func (t *Attempt) fenced() (seen *Record, yes bool) {
-	if t.log == nil || !errors.Is(t.log.fatal, ErrFenced) {
+	if t.log == nil || !t.log.running.TryLock() {
 		return nil, false
 	}
-	return t.log.seen, true
+	defer t.log.running.Unlock()
+	return t.log.seen, errors.Is(t.log.fatal, ErrFenced)
 }

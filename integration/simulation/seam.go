@@ -70,10 +70,9 @@ func (s *seam) Extend(ctx context.Context, w idempotency.Extension) error {
 }
 
 func (s *seam) Checkpoint(ctx context.Context, w idempotency.Checkpoint) error {
-	held := *w.Held
-	held.Steps = slices.Clone(w.Held.Steps)
-	w.Held = &held
-	return s.store.Checkpoint(with(ctx, operation{kind: checkpointing, id: w.Held.ID, owner: w.Held.Owner, apply: w.Apply}), w)
+	seen := w
+	seen.Held = &idempotency.Record{Owner: w.Held.Owner, Steps: slices.Clone(w.Held.Steps)}
+	return s.store.Checkpoint(with(ctx, operation{kind: checkpointing, id: w.Held.ID, owner: w.Held.Owner, apply: seen.Apply}), w)
 }
 
 func (s *seam) LoadStep(ctx context.Context, r *idempotency.Record, i int) error {
