@@ -28,7 +28,8 @@ const (
 // Fault makes some of the next calls fail. Several faults may be active; each
 // counts the calls it matches from its injection on, SDK retries included.
 type Fault struct {
-	// Op is the call, such as "PutItem"; "" is any.
+	// Op is the call, such as "PutItem"; "" is any but those of DynamoDB
+	// Streams, which is a service of its own.
 	Op string
 	// Nth is the first call it affects, counted from 1; 0 is 1.
 	Nth int
@@ -110,7 +111,8 @@ func (f *faults) clear() {
 
 // matches reports whether a call is one that the fault counts.
 func (a *activeFault) matches(op string, tables []string) bool {
-	return (a.Op == "" || a.Op == op) && (a.Table == "" || slices.Contains(tables, a.Table))
+	anyCall := a.Op == "" && operations[op].service == serviceDynamo
+	return (anyCall || a.Op == op) && (a.Table == "" || slices.Contains(tables, a.Table))
 }
 
 // add adds what the fault does to what others do. Of several errors the latest

@@ -57,10 +57,10 @@ func (s *Server) getRecords(in *recordsInput) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.settleStream(st); err != nil {
+	records, trimmed, err := s.readStream(st, it.number, limit, now)
+	if err != nil {
 		return nil, err
 	}
-	records, trimmed := st.from(it.number, limit, now)
 	if trimmed {
 		return nil, fail(codeTrimmed, "The operation attempted to read past the oldest stream record in a shard.")
 	}
@@ -92,15 +92,21 @@ func (in *recordsInput) check(now time.Time) (it iterator, limit int, err error)
 	return it, limit, nil
 }
 
-// settleStream deletes what TTL makes due in the stream's table, and waits
-// until what the stream shows is durable.
-func (s *Server) settleStream(st *stream) error {
-	t, err := s.table(st.table)
-	if err != nil {
-		return nil // the stream outlives its table
+// readStream deletes what TTL makes due in the stream's table, reads, and waits
+// until what it has read is durable: a reader that has seen a record must find
+// it, and no other in its place, after a crash.
+func (s *Server) readStream(st *stream, number uint64, limit int, now time.Time) (out []streamRecord, trimmed bool, err error) {
+	look := func() *record {
+		out, trimmed = st.from(number, limit, now)
+		return nil
 	}
-	_, err = s.read(t, func() *record { return nil })
-	return err
+	t, err := s.table(st.table)
+	if err != nil { // the stream outlives its table
+		look()
+		return out, trimmed, nil
+	}
+	_, err = s.read(t, look)
+	return out, trimmed, err
 }
 
 // answer writes the output of GetRecords.
