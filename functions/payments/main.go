@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"firstwriter/functions/internal/awsconfig"
 	"firstwriter/functions/internal/endpoint"
 	"firstwriter/functions/internal/provider"
 	"firstwriter/idempotency/apigateway"
@@ -22,7 +23,7 @@ func main() {
 	ctx, log := context.Background(), slog.New(slog.NewJSONHandler(os.Stderr, nil))
 	s, err := settingsFrom(os.Getenv)
 	exitOn(err)
-	cfg := awsConfig(os.Getenv)
+	cfg := awsconfig.FromEnv(os.Getenv)
 	db := dynamodb.NewFromConfig(cfg, dynamostore.Tune)
 	handler, err := newHandler(s, cfg, db, log)
 	exitOn(err)

@@ -1,4 +1,4 @@
-package main
+package awsconfig
 
 import (
 	"testing"
@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 )
 
-func TestAWSConfigEndpoints(t *testing.T) {
+func TestEndpoints(t *testing.T) {
 	const db, secrets, any = "http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"
 	for name, c := range map[string]struct {
 		env                 map[string]string
@@ -20,7 +20,7 @@ func TestAWSConfigEndpoints(t *testing.T) {
 		"service won": {map[string]string{"AWS_ENDPOINT_URL": any, "AWS_ENDPOINT_URL_DYNAMODB": db}, db, any},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := awsConfig(func(name string) string { return c.env[name] })
+			cfg := FromEnv(func(name string) string { return c.env[name] })
 			gotDB := aws.ToString(dynamodb.NewFromConfig(cfg).Options().BaseEndpoint)
 			gotSecrets := aws.ToString(secretsmanager.NewFromConfig(cfg).Options().BaseEndpoint)
 			if gotDB != c.wantDB || gotSecrets != c.wantSecrets {
@@ -30,10 +30,10 @@ func TestAWSConfigEndpoints(t *testing.T) {
 	}
 }
 
-func TestAWSConfigCredentials(t *testing.T) {
+func TestCredentials(t *testing.T) {
 	env := map[string]string{"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key",
 		"AWS_SESSION_TOKEN": "token"}
-	cfg := awsConfig(func(name string) string { return env[name] })
+	cfg := FromEnv(func(name string) string { return env[name] })
 	got, err := cfg.Credentials.Retrieve(t.Context())
 	if err != nil || got.AccessKeyID != "id" || got.SecretAccessKey != "key" || got.SessionToken != "token" {
 		t.Errorf("got %q, %v", got.AccessKeyID, err)
