@@ -105,7 +105,7 @@ func (t *template) readJWT(r *resolver, name string, a *node) error {
 	return nil
 }
 
-// readEvents adds the routes of one function.
+// readEvents adds the routes and the event source mappings of one function.
 func (t *template) readEvents(r *resolver, api *apiSpec, function string, events *node) error {
 	if events == nil {
 		return nil
@@ -113,17 +113,26 @@ func (t *template) readEvents(r *resolver, api *apiSpec, function string, events
 	for _, name := range events.keys {
 		e := events.fields[name]
 		what := fmt.Sprintf("function %s, event %s", function, name)
-		if kind := e.get("Type"); kind == nil || kind.text != "HttpApi" {
-			return e.errorf("%s: the sandbox supports events of the type HttpApi", what)
-		}
-		rt, err := readRoute(r, api, what, e.get("Properties"))
-		if err != nil {
+		if err := t.readEvent(r, api, what, function, e); err != nil {
 			return err
 		}
-		rt.function, rt.line = function, e.line
-		t.routes = append(t.routes, rt)
 	}
 	return nil
+}
+
+func (t *template) readEvent(r *resolver, api *apiSpec, what, function string, e *node) error {
+	switch kind := e.get("Type"); {
+	case textIs(kind, "HttpApi"):
+		rt, err := readRoute(r, api, what, e.get("Properties"))
+		rt.function, rt.line = function, e.line
+		t.routes = append(t.routes, rt)
+		return err
+	case textIs(kind, "DynamoDB"):
+		m, err := readMapping(r, what, function, e)
+		t.mappings = append(t.mappings, m)
+		return err
+	}
+	return e.errorf("%s: the sandbox supports events of the types HttpApi and DynamoDB", what)
 }
 
 func readRoute(r *resolver, api *apiSpec, what string, p *node) (route, error) {

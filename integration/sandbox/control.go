@@ -17,6 +17,8 @@ const controlPrefix = "/_sandbox/"
 type control struct {
 	issuer *issuer
 	psp    *psp
+	bus    *bus
+	queues *queues
 	pools  map[string]*pool
 	fake   *dynamofake.Server // nil: another database server is used
 	tables []string           // the template's, by name
@@ -26,6 +28,8 @@ func (c *control) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sandbox/token", c.token)
 	mux.HandleFunc("GET /_sandbox/psp/charges", c.charges)
+	mux.HandleFunc("GET /_sandbox/events", c.events)
+	mux.HandleFunc("GET /_sandbox/dead-letters", c.deadLetters)
 	mux.HandleFunc("POST /_sandbox/kill", c.kill)
 	mux.HandleFunc("POST /_sandbox/fault", c.fault)
 	mux.HandleFunc("GET /_sandbox/stats", c.stats)
@@ -59,6 +63,16 @@ func (c *control) token(w http.ResponseWriter, r *http.Request) {
 // charges lists what the fake provider charged: GET /_sandbox/psp/charges?reference=R.
 func (c *control) charges(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, c.psp.ledger.charges(r.URL.Query().Get("reference")))
+}
+
+// events lists what was published, as it came and duplicates too: GET /_sandbox/events?reference=R.
+func (c *control) events(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, c.bus.published(r.URL.Query().Get("reference")))
+}
+
+// deadLetters lists the messages in the template's queues: GET /_sandbox/dead-letters.
+func (c *control) deadLetters(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, c.queues.messages.list())
 }
 
 // kill kills every process of a function: POST /_sandbox/kill?function=ID.
@@ -95,6 +109,9 @@ func (c *control) fault(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, struct{}{})
 }
 
+// streamCalls are the sandbox's own, made for the event source mappings and not by functions.
+var streamCalls = []string{"DescribeStream", "GetRecords", "GetShardIterator"}
+
 // stats counts since the last reset: GET /_sandbox/stats. With another database server, dynamodb says so and the units
 // are left out.
 func (c *control) stats(w http.ResponseWriter, _ *http.Request) {
@@ -110,6 +127,9 @@ func (c *control) stats(w http.ResponseWriter, _ *http.Request) {
 	}
 	if c.fake != nil {
 		s := c.fake.Stats()
+		for _, call := range streamCalls {
+			delete(s.Calls, call)
+		}
 		out["dynamodb"], out["write_units"], out["read_units"] = s.Calls, s.WriteUnits, s.ReadUnits
 	}
 	writeJSON(w, http.StatusOK, out)

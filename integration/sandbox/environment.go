@@ -13,6 +13,8 @@ type services struct {
 	region          string
 	database        string // URL
 	secrets         string // URL
+	bus             string // URL
+	queues          string // URL
 	provider        string // URL
 	realCredentials bool   // the database is AWS itself
 }
@@ -40,7 +42,9 @@ func functionEnv(f function, s services) []string {
 		"_HANDLER":                        f.handler,
 
 		"AWS_ENDPOINT_URL_DYNAMODB":        s.database,
+		"AWS_ENDPOINT_URL_EVENTBRIDGE":     s.bus,
 		"AWS_ENDPOINT_URL_SECRETS_MANAGER": s.secrets,
+		"AWS_ENDPOINT_URL_SQS":             s.queues,
 	})
 	return slices.Sorted(func(yield func(string) bool) {
 		for k, v := range env {

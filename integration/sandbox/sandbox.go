@@ -1,8 +1,10 @@
 // Package sandbox runs the project's SAM template on one machine: an API Gateway HTTP API with a JWT authorizer, the
-// functions' real bootstrap binaries behind a local Lambda Runtime API, a database, and a fake payment provider.
+// functions' real bootstrap binaries behind a local Lambda Runtime API, a database whose streams invoke functions, and
+// fakes of the payment provider, of EventBridge and of SQS.
 //
 // Start is all that most callers need; integration/cmd/sandbox is a command around it. What happens to a request is in
-// gateway.go, from top to bottom; how processes are started, used again and killed is in pool.go and instance.go.
+// gateway.go, from top to bottom; how processes are started, used again and killed is in pool.go and instance.go; how a
+// stream invokes a function is in delivery.go.
 //
 // It is faithful where a client or a function could tell the difference: the events (payload format 2.0), the answers
 // of the gateway itself, its limits, crashes, timeouts and cold starts. It is no model of AWS's latency, scaling or IAM:
@@ -37,6 +39,8 @@ type Sandbox struct {
 	launcher *launcher
 	template *template
 	psp      *psp
+	bus      *bus
+	queues   *queues
 	issuer   *issuer
 	fake     *dynamofake.Server // nil with another database server
 	services services

@@ -38,6 +38,9 @@ func (s *Sandbox) start(ctx context.Context) error {
 	if err := s.startFunctions(ctx, artifacts); err != nil {
 		return err
 	}
+	if err := s.startDeliveries(ctx); err != nil {
+		return err
+	}
 	if s.fake != nil {
 		s.fake.Reset() // what the start itself called is nobody's business
 	}
@@ -72,10 +75,16 @@ func (s *Sandbox) startServices() error {
 	if err != nil {
 		return err
 	}
+	busURL, queuesURL, err := s.startMessaging()
+	if err != nil {
+		return err
+	}
 	s.services = services{
 		region:          s.cfg.Region,
 		database:        database,
 		secrets:         secretsURL,
+		bus:             busURL,
+		queues:          queuesURL,
 		provider:        pspURL,
 		realCredentials: s.fake == nil && isAWS(database),
 	}
@@ -85,7 +94,11 @@ func (s *Sandbox) startServices() error {
 		"ProviderUrl":       pspURL,
 		"ProviderSecretArn": arn,
 	}})
-	return err
+	if err != nil {
+		return err
+	}
+	s.bus.names, s.queues.names = s.template.buses, s.template.queues
+	return nil
 }
 
 func (s *Sandbox) startDatabase() (url string, err error) {
@@ -114,6 +127,26 @@ func (s *Sandbox) startPSP() (url string, err error) {
 	url, err = s.serve("127.0.0.1:0", s.psp)
 	s.onClose(func() error { stop(); return nil })
 	return url, err
+}
+
+// startMessaging starts EventBridge and SQS. Which buses and queues there are, the template says later.
+func (s *Sandbox) startMessaging() (busURL, queuesURL string, err error) {
+	events, err := openJournal[event](s.cfg.Data, eventsFile)
+	if err != nil {
+		return "", "", err
+	}
+	s.onClose(events.close)
+	messages, err := openJournal[message](s.cfg.Data, queuesFile)
+	if err != nil {
+		return "", "", err
+	}
+	s.onClose(messages.close)
+	s.bus, s.queues = &bus{events: events}, &queues{region: s.cfg.Region, messages: messages}
+	if busURL, err = s.serve("127.0.0.1:0", s.bus); err != nil {
+		return "", "", err
+	}
+	queuesURL, err = s.serve("127.0.0.1:0", s.queues)
+	return busURL, queuesURL, err
 }
 
 // serve serves a handler until Close.
@@ -179,6 +212,30 @@ func (s *Sandbox) startFunctions(ctx context.Context, artifacts string) error {
 	return nil
 }
 
+// startDeliveries starts the event source mappings. One whose table has no stream is told of and left out.
+func (s *Sandbox) startDeliveries(ctx context.Context) error {
+	at, err := openPositions(s.cfg.Data)
+	if err != nil {
+		return err
+	}
+	for _, m := range s.template.mappings {
+		stream, err := openStream(ctx, s.services, m.table)
+		if err != nil {
+			s.log.printf("sandbox", "%s gets no events: %v", m.function, err)
+			continue
+		}
+		d := &delivery{mapping: m, stream: stream, positions: at, function: s.pools[m.function], queues: s.queues, log: s.log}
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			d.run(ctx)
+		}()
+		s.onClose(func() error { stop(); <-done; return nil })
+	}
+	return nil
+}
+
 // reapIdle ends processes that have long been idle, until Close.
 func (s *Sandbox) reapIdle() {
 	tick := time.NewTicker(time.Minute)
@@ -200,7 +257,7 @@ func (s *Sandbox) reapIdle() {
 
 func (s *Sandbox) serveAPI() error {
 	g := &gateway{routes: s.template.routes, issuer: s.issuer, pools: s.pools, log: s.log, limit: integrationLimit, timings: s.timings}
-	c := &control{issuer: s.issuer, psp: s.psp, pools: s.pools, fake: s.fake}
+	c := &control{issuer: s.issuer, psp: s.psp, bus: s.bus, queues: s.queues, pools: s.pools, fake: s.fake}
 	for _, t := range s.template.tables {
 		c.tables = append(c.tables, t.name)
 	}

@@ -19,13 +19,14 @@ type table struct {
 	keys    []types.KeySchemaElement
 	indexes []types.GlobalSecondaryIndex
 	ttl     string // the attribute; "" for none
+	stream  string // the view type; "" for no stream
 }
 
 func readTable(r *resolver, id string, res *node) (table, error) {
 	p := res.get("Properties")
 	if err := p.only("table "+id, "AttributeDefinitions", "BillingMode", "ContributorInsightsSpecification",
 		"DeletionProtectionEnabled", "GlobalSecondaryIndexes", "KeySchema", "OnDemandThroughput",
-		"PointInTimeRecoverySpecification", "ProvisionedThroughput", "SSESpecification", "TableClass", "TableName", "Tags",
+		"PointInTimeRecoverySpecification", "ProvisionedThroughput", "SSESpecification", "StreamSpecification", "TableClass", "TableName", "Tags",
 		"TimeToLiveSpecification"); err != nil {
 		return table{}, err
 	}
@@ -46,6 +47,11 @@ func readTable(r *resolver, id string, res *node) (table, error) {
 	}
 	if t.indexes, err = readIndexes(r, p.get("GlobalSecondaryIndexes")); err != nil {
 		return t, err
+	}
+	if spec := p.get("StreamSpecification"); spec != nil {
+		if t.stream, err = r.member(spec, "StreamViewType"); err != nil {
+			return t, err
+		}
 	}
 	if ttl := p.get("TimeToLiveSpecification"); ttl != nil && ttl.get("Enabled") != nil && ttl.get("Enabled").text == "true" {
 		t.ttl, err = r.member(ttl, "AttributeName")
@@ -130,13 +136,17 @@ func createTables(ctx context.Context, client *dynamodb.Client, log *logger, tab
 
 // createTable reports whether the table is new.
 func createTable(ctx context.Context, client *dynamodb.Client, t table) (bool, error) {
-	_, err := client.CreateTable(ctx, &dynamodb.CreateTableInput{
+	in := &dynamodb.CreateTableInput{
 		TableName:              &t.name,
 		AttributeDefinitions:   t.attrs,
 		KeySchema:              t.keys,
 		GlobalSecondaryIndexes: t.indexes,
 		BillingMode:            types.BillingModePayPerRequest,
-	})
+	}
+	if t.stream != "" {
+		in.StreamSpecification = &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: types.StreamViewType(t.stream)}
+	}
+	_, err := client.CreateTable(ctx, in)
 	var there *types.ResourceInUseException
 	if errors.As(err, &there) {
 		return false, nil

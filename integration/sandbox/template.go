@@ -15,6 +15,9 @@ type template struct {
 	functions  []function
 	tables     []table
 	routes     []route
+	mappings   []mapping
+	buses      []string        // names of the event buses
+	queues     []string        // names of the queues
 	authorizer *authorizerSpec // nil: the API has none
 }
 
@@ -79,35 +82,6 @@ func readTemplate(text []byte, in templateInput) (*template, error) {
 	return t, t.read(r, resources)
 }
 
-// nameResources makes each resource known to Ref and GetAtt.
-func (r *resolver) nameResources(resources *node) error {
-	for _, id := range resources.keys {
-		res := resources.fields[id]
-		kind := res.get("Type")
-		if kind == nil || kind.kind != scalarNode {
-			return res.errorf("resource %s has no Type", id)
-		}
-		region := r.refs["AWS::Region"]
-		switch {
-		case kind.text == "AWS::Serverless::Function":
-			r.refs[id] = id
-			r.attrs[id] = map[string]string{"Arn": functionARN(region, id)}
-		case kind.text == "AWS::DynamoDB::Table":
-			name, err := r.textOr(res.get("Properties").get("TableName"), localStack+"-"+id)
-			if err != nil {
-				return err
-			}
-			r.refs[id] = name
-			r.attrs[id] = map[string]string{"Arn": fmt.Sprintf("arn:aws:dynamodb:%s:%s:table/%s", region, localAccount, name)}
-		case kind.text == "AWS::Serverless::HttpApi" || isInert(kind.text):
-			r.refs[id] = localStack + "-" + id
-		default:
-			return kind.errorf("resource %s: the sandbox does not support the type %s", id, kind.text)
-		}
-	}
-	return nil
-}
-
 // read fills t from the resources, in the order written.
 func (t *template) read(r *resolver, resources *node) error {
 	api, err := t.readAPI(r, resources)
@@ -126,6 +100,10 @@ func (t *template) read(r *resolver, resources *node) error {
 			var tb table
 			tb, err = readTable(r, id, res)
 			t.tables = append(t.tables, tb)
+		case "AWS::Events::EventBus":
+			t.buses = append(t.buses, r.refs[id])
+		case "AWS::SQS::Queue":
+			t.queues = append(t.queues, r.attrs[id]["QueueName"])
 		}
 		if err != nil {
 			return err
