@@ -16,6 +16,7 @@ import (
 	"firstwriter/functions/internal/provider"
 	"firstwriter/idempotency"
 	"firstwriter/idempotency/dynamostore"
+	"firstwriter/idempotency/outbox"
 )
 
 const (
@@ -38,6 +39,7 @@ var (
 // api answers the requests of one function.
 type api struct {
 	payments table
+	outbox   string // table of the events to publish
 	provider *provider.Client
 	now      func() time.Time
 	log      *slog.Logger
@@ -76,8 +78,13 @@ func (a *api) create(ctx context.Context, tenant string, e request) (response, e
 		provider.LogFailure(ctx, a.log, attempt, err)
 		return endpoint.Refuse(provider.Problem(err)), nil
 	}
-	p := newPayment(paymentID(attempt, charge), o, charge, a.now())
-	if err := dynamostore.Enlist(ctx, a.payments.put(tenant, p)); err != nil {
+	now := a.now()
+	p := newPayment(paymentID(attempt, charge), o, charge, now)
+	event, err := outbox.Event(attempt, a.outbox, paymentCaptured(tenant, p, now))
+	if err != nil {
+		return response{}, err
+	}
+	if err := dynamostore.Enlist(ctx, a.payments.put(tenant, p), event); err != nil {
 		return response{}, err
 	}
 	if err := dynamostore.OnRefused(ctx, existing); err != nil {

@@ -41,9 +41,10 @@ func newFunction(t *testing.T) *function {
 	f.db, f.client = dynamofake.Start(t)
 	f.createTable("records", "id")
 	f.createTable("payments", "pk", "tenant_reference", "created_at")
+	f.createOutbox()
 	f.db.Reset()
 	cfg := providertest.NewSecretsManager(t, providertest.Secret).Config
-	s := settings{paymentsTable: "payments", Settings: endpoint.Settings{IdempotencyTable: "records",
+	s := settings{paymentsTable: "payments", outboxTable: "outbox", Settings: endpoint.Settings{IdempotencyTable: "records",
 		ProviderURL: f.psp.URL, SecretARN: providertest.SecretARN, Metrics: "firstwriter/test"}}
 	var err error
 	if f.handle, err = newHandler(s, cfg, f.client, slog.New(slog.NewJSONHandler(f.log, nil))); err != nil {
@@ -68,6 +69,21 @@ func (f *function) createTable(name, key string, index ...string) {
 				{AttributeName: &index[1], KeyType: types.KeyTypeRange}}}}
 	}
 	if _, err := f.client.CreateTable(f.t.Context(), in); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// createOutbox makes the table of the events, as the template has it but for its stream.
+func (f *function) createOutbox() {
+	f.t.Helper()
+	if _, err := f.client.CreateTable(f.t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("outbox"), BillingMode: types.BillingModePayPerRequest,
+		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("order_key"), KeyType: types.KeyTypeHash},
+			{AttributeName: aws.String("id"), KeyType: types.KeyTypeRange}},
+		AttributeDefinitions: []types.AttributeDefinition{
+			{AttributeName: aws.String("order_key"), AttributeType: types.ScalarAttributeTypeS},
+			{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
+	}); err != nil {
 		f.t.Fatal(err)
 	}
 }

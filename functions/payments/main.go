@@ -39,6 +39,7 @@ func newHandler(s settings, cfg aws.Config, db *dynamodb.Client, log *slog.Logge
 	}
 	a := &api{
 		payments: table{client: db, name: s.paymentsTable},
+		outbox:   s.outboxTable,
 		provider: provider.New(s.ProviderURL, provider.NewSecret(cfg, s.SecretARN, endpoint.WallClock)),
 		now:      endpoint.WallClock,
 		log:      log,

@@ -5,12 +5,13 @@ import "firstwriter/functions/internal/endpoint"
 // settings is the function's environment, checked.
 type settings struct {
 	endpoint.Settings
-	paymentsTable string
+	paymentsTable, outboxTable string
 }
 
 // settingsFrom reads the environment. The error is one line that names every variable that must be set otherwise.
 func settingsFrom(getenv func(string) string) (s settings, err error) {
 	s.Settings, err = endpoint.ReadSettings(getenv,
-		endpoint.Table{Variable: "PAYMENTS_TABLE", Name: &s.paymentsTable, What: "the table of the payments"})
+		endpoint.Table{Variable: "PAYMENTS_TABLE", Name: &s.paymentsTable, What: "the table of the payments"},
+		endpoint.Table{Variable: "OUTBOX_TABLE", Name: &s.outboxTable, What: "the table of the events to publish"})
 	return s, err
 }

@@ -12,13 +12,13 @@ import (
 )
 
 var goodEnv = map[string]string{
-	"IDEMPOTENCY_TABLE": "records", "PAYMENTS_TABLE": "payments", "PROVIDER_URL": "https://psp.example/v1/",
+	"IDEMPOTENCY_TABLE": "records", "PAYMENTS_TABLE": "payments", "OUTBOX_TABLE": "outbox", "PROVIDER_URL": "https://psp.example/v1/",
 	"PROVIDER_SECRET_ARN": providertest.SecretARN, "AWS_REGION": "eu-central-1",
 	"AWS_LAMBDA_RUNTIME_API": "127.0.0.1:9001", "METRICS_NAMESPACE": "firstwriter/test",
 }
 
 func TestSettings(t *testing.T) {
-	want := settings{paymentsTable: "payments", Settings: endpoint.Settings{IdempotencyTable: "records",
+	want := settings{paymentsTable: "payments", outboxTable: "outbox", Settings: endpoint.Settings{IdempotencyTable: "records",
 		ProviderURL: "https://psp.example/v1", SecretARN: providertest.SecretARN, Metrics: "firstwriter/test", RuntimeAPI: "127.0.0.1:9001"}}
 	got, err := settingsFrom(func(name string) string { return goodEnv[name] })
 	if err != nil || got != want {

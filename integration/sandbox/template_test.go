@@ -38,7 +38,7 @@ func TestTemplateErrorsAreOneLineWithTheirPlace(t *testing.T) {
 		"unknown section":     {frame("Rules: {}\n"), "7: the template: the sandbox does not support Rules"},
 		"no resources":        {"Outputs: {}\n", "the template has no Resources"},
 		"no function":         {"Resources: {L: {Type: AWS::Logs::LogGroup}}\n", "no AWS::Serverless::Function"},
-		"unknown type":        {frame("  Q:\n    Type: AWS::SQS::Queue\n"), "8: resource Q: the sandbox does not support the type AWS::SQS::Queue"},
+		"unknown type":        {frame("  Q:\n    Type: AWS::Kinesis::Stream\n"), "8: resource Q: the sandbox does not support the type AWS::Kinesis::Stream"},
 		"no type":             {frame("  Q:\n    Properties: {}\n"), "7: resource Q has no Type"},
 		"condition":           {frame("  T:\n    Type: AWS::Logs::LogGroup\n    Condition: C\n"), "9: resource T: the sandbox does not support Condition"},
 		"parameter missing":   {"Parameters:\n  X:\n    Type: String\nResources: {}\n", "2: parameter X has no default: pass -param X=VALUE"},
@@ -60,7 +60,7 @@ func TestTemplateErrorsAreOneLineWithTheirPlace(t *testing.T) {
 		"unknown function":    {fn("      Environment: {Variables: {A: !ImportValue x}}\n"), "7: the sandbox does not support the function ImportValue here"},
 		"in a Sub":            {fn("      Environment: {Variables: {A: !Sub 'x${Nope}'}}\n"), "7: Ref Nope"},
 		"a mapping for text":  {fn("      Environment: {Variables: {A: {b: c}}}\n"), "7: a single value is expected here"},
-		"event type":          {fn("      Events:\n        E:\n          Type: Schedule\n"), "8: function F, event E: the sandbox supports events of the type HttpApi"},
+		"event type":          {fn("      Events:\n        E:\n          Type: Schedule\n"), "8: function F, event E: the sandbox supports events of the types HttpApi and DynamoDB"},
 		"payload version":     {fn("      Events: {E: {Type: HttpApi, Properties: {Path: /x, Method: GET, PayloadFormatVersion: '1.0'}}}\n"), "7: function F, event E: the sandbox supports PayloadFormatVersion 2.0"},
 		"path":                {fn("      Events: {E: {Type: HttpApi, Properties: {Path: x, Method: GET}}}\n"), `7: the path "x" does not start with /`},
 		"greedy in front":     {fn("      Events: {E: {Type: HttpApi, Properties: {Path: '/{a+}/b', Method: GET}}}\n"), `7: the path "/{a+}/b" has {a+} before its end`},
@@ -73,7 +73,7 @@ func TestTemplateErrorsAreOneLineWithTheirPlace(t *testing.T) {
 		"identity source":     {frame("  A: {Type: AWS::Serverless::HttpApi, Properties: {Auth: {Authorizers: {X: {IdentitySource: $request.querystring.t}}}}}\n"), "7: authorizer X: the sandbox reads tokens from"},
 		"default authorizer":  {frame("  A: {Type: AWS::Serverless::HttpApi, Properties: {Auth: {DefaultAuthorizer: Y, Authorizers: {X: {}}}}}\n"), "7: there is no authorizer Y"},
 		"CORS":                {frame("  A: {Type: AWS::Serverless::HttpApi, Properties: {CorsConfiguration: {}}}\n"), "7: API A: the sandbox does not support CorsConfiguration"},
-		"table's stream":      {frame("  T: {Type: AWS::DynamoDB::Table, Properties: {StreamSpecification: {}}}\n"), "7: table T: the sandbox does not support StreamSpecification"},
+		"table's stream":      {frame("  T: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [], KeySchema: [], StreamSpecification: {}}}\n"), "7: StreamViewType is needed here"},
 		"table without keys":  {frame("  T: {Type: AWS::DynamoDB::Table, Properties: {}}\n"), "7: table T: KeySchema and AttributeDefinitions are needed"},
 		"key without a name":  {frame("  T: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [], KeySchema: [{KeyType: HASH}]}}\n"), "7: AttributeName is needed here"},
 		"index without keys":  {frame("  T: {Type: AWS::DynamoDB::Table, Properties: {AttributeDefinitions: [], KeySchema: [], GlobalSecondaryIndexes: [{IndexName: i}]}}\n"), "7: index i: KeySchema and Projection are needed"},
@@ -92,7 +92,7 @@ func TestTemplateErrorsAreOneLineWithTheirPlace(t *testing.T) {
 
 func TestTemplateErrorNamesTheFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "bad.yaml")
-	if err := os.WriteFile(file, []byte(frame("  Q:\n    Type: AWS::SQS::Queue\n")), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(frame("  Q:\n    Type: AWS::Kinesis::Stream\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	_, err := loadTemplate(templateInput{file: file})
@@ -194,7 +194,7 @@ func TestProjectTemplate(t *testing.T) {
 	}
 	f := tpl.functions[0]
 	want := map[string]string{
-		"IDEMPOTENCY_TABLE": "sandbox-IdempotencyTable", "PAYMENTS_TABLE": "sandbox-PaymentsTable",
+		"IDEMPOTENCY_TABLE": "sandbox-IdempotencyTable", "PAYMENTS_TABLE": "sandbox-PaymentsTable", "OUTBOX_TABLE": "sandbox-OutboxTable",
 		"PROVIDER_URL": "http://127.0.0.1:9", "PROVIDER_SECRET_ARN": arn,
 		"METRICS_NAMESPACE": "firstwriter/sandbox",
 	}
@@ -211,8 +211,17 @@ func TestProjectTemplate(t *testing.T) {
 	if diff := cmp.Diff([]string{"POST /payments", "GET /payments", "GET /payments/{id}"}, keys); diff != "" {
 		t.Error(diff)
 	}
-	if len(tpl.tables) != 2 || tpl.tables[0].ttl != "expires_at" || len(tpl.tables[1].indexes) != 1 {
+	if len(tpl.tables) != 3 || tpl.tables[0].ttl != "expires_at" || len(tpl.tables[1].indexes) != 1 || tpl.tables[2].stream != "NEW_IMAGE" {
 		t.Errorf("tables %+v", tpl.tables)
+	}
+	relay := mapping{function: "RelayFunction", table: "sandbox-OutboxTable", batchSize: 100, retries: -1, maxAge: 23 * time.Hour, bisect: true,
+		partial: true, onFailure: "sandbox-RelayDeadLetters"}
+	if len(tpl.mappings) != 1 || len(tpl.mappings[0].filters) != 1 {
+		t.Fatalf("mappings %+v", tpl.mappings)
+	}
+	tpl.mappings[0].filters = nil
+	if diff := cmp.Diff(relay, tpl.mappings[0], cmp.AllowUnexported(mapping{})); diff != "" {
+		t.Error(diff)
 	}
 }
 
