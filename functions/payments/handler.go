@@ -49,7 +49,7 @@ type api struct {
 func (a *api) handle(ctx context.Context, e request) (response, error) {
 	tenant := endpoint.Tenant(e)
 	if tenant == "" {
-		return endpoint.Refuse(endpoint.CallerUnknown), nil
+		return endpoint.Refuse(endpoint.CallerUnknown()), nil
 	}
 	switch e.RouteKey {
 	case "POST /payments":

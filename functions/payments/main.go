@@ -15,6 +15,7 @@ import (
 	"firstwriter/functions/internal/awsconfig"
 	"firstwriter/functions/internal/endpoint"
 	"firstwriter/functions/internal/provider"
+	"firstwriter/functions/internal/warmup"
 	"firstwriter/idempotency/apigateway"
 	"firstwriter/idempotency/dynamostore"
 )
@@ -27,7 +28,7 @@ func main() {
 	db := dynamodb.NewFromConfig(cfg, dynamostore.Tune)
 	handler, err := newHandler(s, cfg, db, log)
 	exitOn(err)
-	besideFirstPoll(s.RuntimeAPI, func() { warmUp(ctx, db, log) })
+	warmup.BesideFirstPoll(s.RuntimeAPI, func() { warmup.Connect(ctx, db, log) })
 	lambda.Start(handler)
 }
 

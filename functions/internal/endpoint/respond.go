@@ -44,8 +44,10 @@ func Respond(r *idempotency.Response) Response {
 }
 
 // CallerUnknown is the refusal of a caller without a [Tenant].
-var CallerUnknown = idempotency.Problem{Code: "caller-unknown", Status: http.StatusForbidden,
-	Title: "Caller unknown", Detail: "The request's credentials name no tenant, or one that is too long."}
+func CallerUnknown() idempotency.Problem {
+	return idempotency.Problem{Code: "caller-unknown", Status: http.StatusForbidden,
+		Title: "Caller unknown", Detail: "The request's credentials name no tenant, or one that is too long."}
+}
 
 // Invalid is the refusal of input that breaks a rule; err is words for the client.
 func Invalid(err error) idempotency.Problem {

@@ -24,8 +24,12 @@ var (
 		Detail: "It is not known whether the card was charged. Send the request again later, unchanged and with the same key: it is charged once."}
 )
 
-// Problem is what the client hears of a charge that failed with one of this package's errors. Only a decline is recorded,
-// by its status.
+// Failed reports whether an error is a failed charge's: one of this package's.
+func Failed(err error) bool {
+	return errors.Is(err, ErrDeclined) || errors.Is(err, ErrBusy) || errors.Is(err, ErrUnclear) || errors.Is(err, ErrUnavailable)
+}
+
+// Problem is what the client hears of a charge that [Failed]. Only a decline is recorded, by its status.
 func Problem(err error) idempotency.Problem {
 	switch {
 	case errors.Is(err, ErrDeclined):

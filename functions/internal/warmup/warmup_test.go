@@ -1,4 +1,4 @@
-package main
+package warmup
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func newEndpoint(t *testing.T, start func(*httptest.Server)) (*server, *dynamodb
 	return e, dynamodb.NewFromConfig(cfg, dynamostore.Tune)
 }
 
-func TestWarmUpLeavesAConnection(t *testing.T) {
+func TestConnectLeavesAConnection(t *testing.T) {
 	e, client := newEndpoint(t, (*httptest.Server).StartTLS)
 	if err := touch(t.Context(), client.Options()); err != nil {
 		t.Fatal(err)
@@ -65,13 +65,13 @@ func TestWarmUpLeavesAConnection(t *testing.T) {
 	if e.connections.Load() != 1 || e.operations.Load() != 0 || e.others.Load() != 1 {
 		t.Errorf("warm-up: %d connections, %d operations, %d others", e.connections.Load(), e.operations.Load(), e.others.Load())
 	}
-	_, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("t"), Key: map[string]types.AttributeValue{"id": text("i")}})
+	_, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("t"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "i"}}})
 	if err != nil || e.connections.Load() != 1 {
 		t.Errorf("the first operation: %v, %d connections", err, e.connections.Load())
 	}
 }
 
-func TestWarmUpLeavesPlainHTTPAlone(t *testing.T) {
+func TestConnectLeavesPlainHTTPAlone(t *testing.T) {
 	e, client := newEndpoint(t, (*httptest.Server).Start)
 	if err := touch(t.Context(), client.Options()); err != nil || e.connections.Load() != 0 {
 		t.Errorf("%v, %d connections", err, e.connections.Load())
@@ -90,7 +90,7 @@ func TestBesideFirstPoll(t *testing.T) {
 	defer elsewhere.Close()
 
 	started := make(chan struct{}, 2)
-	besideFirstPoll(strings.TrimPrefix(runtimeAPI.URL, "http://"), func() { started <- struct{}{} })
+	BesideFirstPoll(strings.TrimPrefix(runtimeAPI.URL, "http://"), func() { started <- struct{}{} })
 	client := http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
 	defer client.CloseIdleConnections()
 	poll := func(url string) {

@@ -1,4 +1,5 @@
-package main
+// Package warmup does, while a function waits for its first request, what would hold that up.
+package warmup
 
 import (
 	"context"
@@ -14,14 +15,14 @@ import (
 )
 
 const (
-	warmUpTimeout = time.Second
-	maxAnswer     = 64 * 1024 // bytes that are read of an answer nobody looks at
+	timeout   = time.Second
+	maxAnswer = 64 * 1024 // bytes that are read of an answer nobody looks at
 )
 
-// besideFirstPoll starts f when the first poll of the Runtime API has been written: beside the poll, which f must not
+// BesideFirstPoll starts f when the first poll of the Runtime API has been written: beside the poll, which f must not
 // hold up. aws-lambda-go has no hook for that; it polls through a clone of http.DefaultTransport, which nothing else
 // here uses.
-func besideFirstPoll(runtimeAPI string, f func()) {
+func BesideFirstPoll(runtimeAPI string, f func()) {
 	transport := http.DefaultTransport.(*http.Transport)
 	dial, start := transport.DialContext, sync.OnceFunc(func() { go f() })
 	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -44,11 +45,11 @@ func (c afterWrite) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// warmUp opens the first TLS connection to DynamoDB and leaves it in the client's pool, which takes 5–20 ms off the
+// Connect opens the first TLS connection to DynamoDB and leaves it in the client's pool, which takes 5–20 ms off the
 // first request. It runs beside the first poll. It asks for the endpoint's root, which needs no credentials and is no
 // operation; whatever the answer is, the connection is there. Plain HTTP has nothing to warm up.
-func warmUp(ctx context.Context, client *dynamodb.Client, log *slog.Logger) {
-	ctx, cancel := context.WithTimeout(ctx, warmUpTimeout)
+func Connect(ctx context.Context, client *dynamodb.Client, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := touch(ctx, client.Options()); err != nil {
 		log.DebugContext(ctx, "no connection warmed up", "error", err)
