@@ -68,9 +68,7 @@ func decode(it item) *idempotency.Record {
 	r.Status, r.Owner, r.Epoch = idempotency.Status(d.str("status")), d.str("owner"), d.num("epoch")
 	r.Fingerprint, r.CreatedAt = d.bin("fingerprint"), time.UnixMilli(d.num("created_at"))
 	r.Principal, r.Endpoint, r.RequestID = d.optional("principal"), d.optional("endpoint"), d.optional("request_id")
-	if r.Status != idempotency.Completed {
-		d.steps(r)
-	}
+	d.steps(r)
 	switch r.Status {
 	case idempotency.Processing:
 		r.LeaseUntil = time.UnixMilli(d.num("lease_until"))

@@ -124,13 +124,18 @@ func release(w idempotency.Release) call {
 	return call{"release by " + w.Owner, w.ID, w.Owner, func(ctx context.Context, s idempotency.Store) error { return s.Release(ctx, w) }, w.Apply}
 }
 
-func orphan(id, owner string) call {
-	w := idempotency.Orphaning{ID: id, Owner: owner}
-	return call{"orphaning by " + owner, id, owner, func(ctx context.Context, s idempotency.Store) error { return s.Orphan(ctx, w) }, w.Apply}
+func orphan(id, owner string) call { return orphaning(idempotency.Orphaning{ID: id, Owner: owner}) }
+
+func orphaning(w idempotency.Orphaning) call {
+	return call{"orphaning by " + w.Owner, w.ID, w.Owner, func(ctx context.Context, s idempotency.Store) error { return s.Orphan(ctx, w) }, w.Apply}
 }
 
 func extend(w idempotency.Extension) call {
 	return call{"renewal by " + w.Owner, w.ID, w.Owner, func(ctx context.Context, s idempotency.Store) error { return s.Extend(ctx, w) }, w.Apply}
+}
+
+func checkpoint(w idempotency.Checkpoint) call {
+	return call{fmt.Sprintf("checkpoint %d by %s", len(w.Held.Steps), w.Held.Owner), w.Held.ID, w.Held.Owner, func(ctx context.Context, s idempotency.Store) error { return s.Checkpoint(ctx, w) }, w.Apply}
 }
 
 func resolve(r resolver, w idempotency.Resolution) call {

@@ -96,28 +96,52 @@ func (p *probe) loaded(want *idempotency.Record) error {
 	return nil
 }
 
-// checkEnlisted: enlisted writes are committed with the response, or not at all: F08, F62, F89.
+// checkEnlisted: enlisted writes are committed with the response or the step, or not at all: F08, F62, F89.
 func checkEnlisted(p *probe) error {
 	if p.options.Enlisted == nil {
 		return nil
 	}
-	err := errors.Join(
-		p.enlist(enlisting{name: "held", want: accepted}),
-		p.enlist(enlisting{name: "fenced", want: refused, fenced: true}))
-	if p.options.Refused == nil {
-		return err
+	var wrong []error
+	for _, step := range []bool{false, true} {
+		wrong = append(wrong,
+			p.enlist(enlisting{name: "held", want: accepted, step: step}),
+			p.enlist(enlisting{name: "fenced", want: refused, fenced: true, step: step}))
+		if p.options.Refused == nil {
+			continue
+		}
+		wrong = append(wrong,
+			p.enlist(enlisting{name: "held, with a refused write", want: business, refused: true, step: step}),
+			p.enlist(enlisting{name: "fenced, with a refused write", want: refused, refused: true, fenced: true, step: step}))
 	}
-	return errors.Join(err,
-		p.enlist(enlisting{name: "held, with a refused write", want: business, refused: true}),
-		p.enlist(enlisting{name: "fenced, with a refused write", want: refused, refused: true, fenced: true}))
+	return errors.Join(append(wrong, p.enlist(enlisting{name: "recorded before", want: refused, again: true, step: true}))...)
 }
 
-// enlisting is a completion of A's with an enlisted write.
+// enlisting is a completion or a checkpoint of A's with an enlisted write.
 type enlisting struct {
 	name    string
+	step    bool // a checkpoint, no completion
 	fenced  bool // B has taken the claim over before
+	again   bool // the same step was recorded before
 	refused bool // a second write is enlisted, whose condition does not hold
 	want    kind
+}
+
+// String names it in errors.
+func (e enlisting) String() string {
+	if e.step {
+		return "a checkpoint, " + e.name
+	}
+	return "a completion, " + e.name
+}
+
+// call is the call with these enlisted writes.
+func (p *probe) enlistingCall(e enlisting, id string, writes []any) call {
+	if !e.step {
+		w := completion(id, "A", p.t0)
+		w.Enlisted = writes
+		return complete(w)
+	}
+	return checkpoint(idempotency.Checkpoint{Held: &idempotency.Record{ID: id, Owner: "A"}, Step: steps(1)[0], Until: p.t0.Add(week), Enlisted: writes})
 }
 
 func (p *probe) enlist(e enlisting) error {
@@ -127,34 +151,32 @@ func (p *probe) enlist(e enlisting) error {
 	if e.fenced {
 		calls = append(calls, p.takenBy("B", &first))
 	}
+	if e.again {
+		calls = append(calls, p.checkpoint(id, "A", 0))
+	}
 	if err := p.play(calls...); err != nil {
 		return err
 	}
-	write, committed := p.options.Enlisted(p.prefix + e.name)
-	w := completion(id, "A", p.t0)
-	w.Enlisted = []any{write}
+	write, committed := p.options.Enlisted(p.prefix + e.String())
+	writes := []any{write}
 	if e.refused {
-		w.Enlisted = append(w.Enlisted, p.options.Refused())
+		writes = append(writes, p.options.Refused())
 	}
-	if got := p.send(complete(w)); got.kind != e.want {
-		return fmt.Errorf("a completion, %s: %v; want %s", e.name, got, e.want)
+	last := p.enlistingCall(e, id, writes)
+	if got := p.send(last); got.kind != e.want {
+		return fmt.Errorf("%v: %v; want %s", e, got, e.want)
 	}
 	if done, err := committed(p.ctx); err != nil || done != (e.want == accepted) {
-		return fmt.Errorf("a completion, %s: its write is committed: %v (%v)", e.name, done, err)
+		return fmt.Errorf("%v: its write is committed: %v (%v)", e, done, err)
 	}
-	return p.settled(e, calls, w)
-}
-
-// settled compares the record with what the completion should have left.
-func (p *probe) settled(e enlisting, calls []call, w idempotency.Completion) error {
 	var want *idempotency.Record
 	for _, c := range calls {
 		want, _ = c.apply(want)
 	}
 	if e.want == accepted {
-		want, _ = w.Apply(want)
+		want, _ = last.apply(want)
 	}
-	return p.stands("a completion, "+e.name, want)
+	return p.stands(e.String(), want)
 }
 
 // checkContexts: a call whose context is over ends with an error that claims nothing, and may or may not take effect.
@@ -193,5 +215,6 @@ func (p *probe) ownWrites() []func(id string) call {
 			return release(idempotency.Release{ID: id, Owner: "me", ExpiresAt: p.t0.Add(retention)})
 		},
 		func(id string) call { return orphan(id, "me") },
+		func(id string) call { return p.checkpoint(id, "me", 0) },
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // checkConditions runs every write on every state of a record and compares answers and records with the specification:
-// F11, F12, F14, F18, F21, F22, F23, F84, F85, F86, F87, F91, F98.
+// F07, F11, F12, F14, F18, F21, F22, F23, F84, F85, F86, F87, F91, F98.
 func checkConditions(p *probe) error {
 	var wrong []error
 	for _, s := range p.states() {
@@ -72,6 +72,7 @@ func (p *probe) states() (all []state) {
 			return p.takenBy("B", &seen)
 		})
 		all = append(all, p.claimed(owner, "processing for ever", time.Time{}), p.claimed(owner, "processing, expired", p.t0))
+		all = append(all, p.withSteps(owner)...)
 	}
 	return all
 }
@@ -102,6 +103,7 @@ func (p *probe) writes() (ws []func(id string) call) {
 		ws = append(ws, func(id string) call { return claim(newRecord(id, "me", p.t0.Add(at)), p.t0.Add(at)) })
 	}
 	ws = append(ws, p.takeovers()...)
+	ws = append(ws, p.stepWrites()...)
 	for _, known := range p.leases() {
 		for _, expires := range []time.Time{{}, p.t0.Add(2 * week)} {
 			ws = append(ws, func(id string) call {

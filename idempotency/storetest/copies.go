@@ -17,7 +17,28 @@ func checkCopies(p *probe) error {
 	}
 	err := unchanged("the claimed record", &pristine, &given)
 	scribble(&given)
-	return errors.Join(err, p.stands("the caller changed the record that it had claimed", &pristine), p.completedCopies(pristine))
+	return errors.Join(err, p.stands("the caller changed the record that it had claimed", &pristine), p.stepCopies(), p.completedCopies(pristine))
+}
+
+// stepCopies is the same for a step that a caller has recorded, and for one that it has read.
+func (p *probe) stepCopies() error {
+	id := p.id()
+	held := newRecord(id, "A", p.t0)
+	w := idempotency.Checkpoint{Held: &held, Step: steps(1)[0], Until: p.t0.Add(week)}
+	after, _ := w.Apply(&held)
+	want := clone(after)
+	if err := p.play(claim(held, p.t0), checkpoint(w)); err != nil {
+		return err
+	}
+	err := unchanged("the recorded step", want, after)
+	scribble(after)
+	err = errors.Join(err, p.stands("the caller changed the step that it had recorded", want))
+	read, readErr := p.store.Get(p.ctx, id)
+	if read == nil || readErr != nil {
+		return errors.Join(err, fmt.Errorf("the record is read as %s (%v)", describe(read), readErr))
+	}
+	scribble(read)
+	return errors.Join(err, p.stands("a reader changed the steps that it had read", want))
 }
 
 // completedCopies is the same for a completion of the record.
@@ -55,7 +76,10 @@ func (p *probe) readerCopies(want *idempotency.Record) error {
 // clone copies what [scribble] changes.
 func clone(r *idempotency.Record) *idempotency.Record {
 	c := *r
-	c.Fingerprint = slices.Clone(r.Fingerprint)
+	c.Fingerprint, c.Steps = slices.Clone(r.Fingerprint), slices.Clone(r.Steps)
+	for i, s := range c.Steps {
+		c.Steps[i].Result = slices.Clone(s.Result)
+	}
 	if r.Response != nil {
 		c.Response = &idempotency.Response{Status: r.Response.Status, Header: r.Response.Header.Clone(), Body: slices.Clone(r.Response.Body)}
 	}
@@ -66,6 +90,11 @@ func clone(r *idempotency.Record) *idempotency.Record {
 func scribble(r *idempotency.Record) {
 	for i := range r.Fingerprint {
 		r.Fingerprint[i] ^= 0xff
+	}
+	for _, s := range r.Steps {
+		for i := range s.Result {
+			s.Result[i] ^= 0xff
+		}
 	}
 	if r.Response == nil {
 		return

@@ -11,8 +11,8 @@ import (
 	"firstwriter/idempotency"
 )
 
-// Diff says in which fields two records differ, by what a store must keep; "" if in none. A body that is kept apart
-// from one of the records, and not loaded, is not compared.
+// Diff says in which fields two records differ, by what a store must keep; "" if in none. A body or a step's result that
+// is kept apart from one of the records, and not loaded, is not compared.
 func Diff(want, got *idempotency.Record) string {
 	switch {
 	case want == nil && got == nil:
@@ -38,6 +38,7 @@ func Diff(want, got *idempotency.Record) string {
 	if got.Fault != nil {
 		d.add("Fault", nil, got.Fault)
 	}
+	d.steps(want, got)
 	d.response(want, got)
 	return d.String()
 }
@@ -74,6 +75,34 @@ func (d *differences) instants(want, got *idempotency.Record) {
 			d.add(f.name, f.want, f.got)
 		}
 	}
+}
+
+// steps compares the recorded steps; a result that is not loaded is not compared.
+func (d *differences) steps(want, got *idempotency.Record) {
+	if want.UndoFailures != got.UndoFailures {
+		d.add("UndoFailures", want.UndoFailures, got.UndoFailures)
+	}
+	if len(want.Steps) != len(got.Steps) {
+		d.add("Steps", names(want.Steps), names(got.Steps))
+		return
+	}
+	for i, a := range want.Steps {
+		b := got.Steps[i]
+		apart := a.Result == nil && a.Apart.Chunks > 0 || b.Result == nil && b.Apart.Chunks > 0
+		switch {
+		case a.Name != b.Name:
+			d.add(fmt.Sprintf("Steps[%d].Name", i), a.Name, b.Name)
+		case !apart && !bytes.Equal(a.Result, b.Result):
+			d.add(fmt.Sprintf("Steps[%d].Result", i), fmt.Sprintf("%.60s", a.Result), fmt.Sprintf("%.60s", b.Result))
+		}
+	}
+}
+
+func names(steps []idempotency.RecordedStep) (all []string) {
+	for _, s := range steps {
+		all = append(all, s.Name)
+	}
+	return all
 }
 
 func (d *differences) response(want, got *idempotency.Record) {

@@ -74,7 +74,13 @@ func (s *flawed) Extend(ctx context.Context, w idempotency.Extension) error {
 }
 
 func (s *flawed) Checkpoint(ctx context.Context, w idempotency.Checkpoint) error {
-	w.Step.Result = slices.Clone(w.Step.Result)
+	if !s.keeps {
+		w.Step.Result = slices.Clone(w.Step.Result)
+	}
+	if s.partial {
+		commit(w.Enlisted)
+		w.Enlisted = nil
+	}
 	return s.write(ctx, w.Held.ID, w)
 }
 
@@ -146,6 +152,9 @@ func (s *flawed) meaning(w any, old *record) (*record, bool) {
 		w, items = a.Completion, a.items
 	}
 	r, ok := s.apply(w, old)
+	if c, records := w.(idempotency.Checkpoint); ok && records {
+		commit(c.Enlisted)
+	}
 	if c, completes := w.(idempotency.Completion); ok && completes {
 		commit(c.Enlisted)
 		if r.Body = items; items.Chunks > 0 {
@@ -159,12 +168,7 @@ func copied(r *record) *record {
 	if r == nil {
 		return nil
 	}
-	c := *r
-	c.Fingerprint = slices.Clone(r.Fingerprint)
-	if r.Response != nil {
-		c.Response = &idempotency.Response{Status: r.Response.Status, Header: r.Response.Header.Clone(), Body: slices.Clone(r.Response.Body)}
-	}
-	return &c
+	return clone(r)
 }
 
 func (s *flawed) Get(ctx context.Context, id string) (*record, error) {

@@ -94,6 +94,64 @@ var flaws = []flaw{
 		}
 		return r, ok
 	})},
+	{"records steps without the owner", "conditions", false, means(func(w idempotency.Checkpoint, old *record) (*record, bool) {
+		return apply(w, old, func(r *record) { r.Owner = w.Held.Owner })
+	})},
+	{"records steps without the status", "conditions", false, means(func(w idempotency.Checkpoint, old *record) (*record, bool) {
+		return apply(w, old, func(r *record) { r.Status = idempotency.Processing })
+	})},
+	{"records a step twice", "conditions", false, means(func(w idempotency.Checkpoint, old *record) (*record, bool) {
+		held := *w.Held
+		if w.Held = &held; old != nil {
+			held.Steps = old.Steps
+		}
+		return w.Apply(old)
+	})},
+	{"a step replaces those before", "conditions", false, means(func(w idempotency.Checkpoint, old *record) (*record, bool) {
+		r, ok := w.Apply(old)
+		if ok {
+			r.Steps = r.Steps[len(r.Steps)-1:]
+		}
+		return r, ok
+	})},
+	{"a step moves the expiry", "conditions", false, means(func(w idempotency.Checkpoint, old *record) (*record, bool) {
+		r, ok := w.Apply(old)
+		if ok {
+			r.ExpiresAt = w.Until
+		}
+		return r, ok
+	})},
+	{"takes over whatever steps there are", "conditions", false, means(func(w idempotency.Takeover, old *record) (*record, bool) {
+		seen := *w.Seen
+		if w.Seen = &seen; old != nil {
+			seen.Steps = old.Steps
+		}
+		return w.Apply(old)
+	})},
+	{"a release forgets the steps", "conditions", false, means(func(w idempotency.Release, old *record) (*record, bool) {
+		return forgetting(w.Apply(old))
+	})},
+	{"an orphaning forgets the steps", "conditions", false, means(func(w idempotency.Orphaning, old *record) (*record, bool) {
+		return forgetting(w.Apply(old))
+	})},
+	{"a takeover forgets the steps", "conditions", false, means(func(w idempotency.Takeover, old *record) (*record, bool) {
+		return forgetting(w.Apply(old))
+	})},
+	{"a completion keeps the steps", "conditions", false, means(func(w idempotency.Completion, old *record) (*record, bool) {
+		r, ok := w.Apply(old)
+		if ok {
+			r.Steps = old.Steps
+		}
+		return r, ok
+	})},
+	{"an orphaning does not count", "conditions", false, means(func(w idempotency.Orphaning, old *record) (*record, bool) {
+		w.UndoFailures = 0
+		return w.Apply(old)
+	})},
+	{"long results are cut", "steps", false, means(func(w idempotency.Checkpoint, old *record) (*record, bool) {
+		w.Step.Result = w.Step.Result[:min(len(w.Step.Result), 1000)]
+		return w.Apply(old)
+	})},
 	{"renews whatever lease there is", "conditions", false, means(func(w idempotency.Extension, old *record) (*record, bool) {
 		if old != nil {
 			w.Known = old.LeaseUntil
@@ -152,6 +210,14 @@ func means[W any](apply func(w W, old *record) (*record, bool)) func(*flawed) {
 			return specified(w, old)
 		}
 	}
+}
+
+// forgetting loses the steps of what a write leaves.
+func forgetting(r *record, ok bool) (*record, bool) {
+	if ok {
+		r.Steps = nil
+	}
+	return r, ok
 }
 
 // apply is what a write means on a record that was made to look as its condition wants it.

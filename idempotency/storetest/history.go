@@ -88,7 +88,9 @@ func (w *worker) takeover() call {
 
 // ownWrite is sent by one that was an owner, whether it still is or not.
 func (w *worker) ownWrite(held *idempotency.Record) call {
-	switch w.random.IntN(5) {
+	switch w.random.IntN(6) {
+	case 5:
+		return w.checkpoint(held)
 	case 0:
 		return release(idempotency.Release{ID: w.id, Owner: held.Owner, ExpiresAt: w.probe.t0.Add(retention)})
 	case 1:
@@ -99,6 +101,15 @@ func (w *worker) ownWrite(held *idempotency.Record) call {
 		return extend(idempotency.Extension{ID: w.id, Owner: held.Owner, Known: known, LeaseUntil: held.LeaseUntil, ExpiresAt: held.ExpiresAt})
 	}
 	return complete(completion(w.id, held.Owner, w.probe.t0))
+}
+
+// checkpoint is the next step of an owner, or one that it has recorded before.
+func (w *worker) checkpoint(held *idempotency.Record) call {
+	known := len(held.Steps)
+	if w.random.IntN(3) > 0 {
+		held.Steps = steps(known + 1)
+	}
+	return w.probe.checkpoint(w.id, held.Owner, known)
 }
 
 // send sends a call, every fourth time under a context that ends at a random moment, so that nobody learns of its

@@ -18,7 +18,7 @@ const (
 func checkRaces(p *probe) error {
 	var wrong []error
 	for range rounds {
-		wrong = append(wrong, p.raceOfClaims(), p.raceOfTakeovers(), p.raceOfCompletions(), p.raceForTheLease())
+		wrong = append(wrong, p.raceOfClaims(), p.raceOfTakeovers(), p.raceOfCompletions(), p.raceOfCheckpoints(), p.raceForTheLease())
 	}
 	return errors.Join(wrong...)
 }
@@ -98,6 +98,20 @@ func (p *probe) raceOfCompletions() error {
 		w := completion(held.ID, "A", p.t0.Add(time.Duration(i)*time.Second))
 		w.Held, w.Response = &held, response("A", 5000)
 		calls[i] = complete(w)
+	}
+	return p.won(&held, calls)
+}
+
+// raceOfCheckpoints sends one step several times, as retries do, beside a takeover by one who has not seen it.
+func (p *probe) raceOfCheckpoints() error {
+	held := newRecord(p.id(), "A", p.t0)
+	if err := p.play(claim(held, p.t0), p.checkpoint(held.ID, "A", 0)); err != nil {
+		return err
+	}
+	held.Steps = steps(1)
+	calls := []call{p.takenBy("B", &held)}
+	for range racers / 2 {
+		calls = append(calls, p.checkpoint(held.ID, "A", 1))
 	}
 	return p.won(&held, calls)
 }

@@ -36,6 +36,9 @@ type Options struct {
 	// LoseBody damages or removes the body of a completed record that keeps it apart. Default: lost bodies are not
 	// checked.
 	LoseBody func(context.Context, *idempotency.Record) error
+	// LoseStep damages or removes the result of the i-th step of a record, which is kept apart. Default: lost results are
+	// not checked.
+	LoseStep func(ctx context.Context, r *idempotency.Record, i int) error
 	// Histories is how many concurrent histories are recorded and checked. Default 40.
 	Histories int
 	// Resends says that the store sends a call again by itself when it gets no answer, and that answers do get lost in
@@ -86,6 +89,8 @@ var checks = []struct {
 	{"responses", checkResponses},
 	{"bodies", checkBodies},
 	{"lost bodies", checkLostBodies},
+	{"steps", checkSteps},
+	{"lost steps", checkLostSteps},
 	{"enlisted writes", checkEnlisted},
 	{"copies", checkCopies},
 	{"contexts", checkContexts},

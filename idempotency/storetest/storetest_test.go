@@ -8,7 +8,7 @@ import (
 	"firstwriter/idempotency"
 )
 
-// TestMemory: the memory store passes: F01, F11, F12, F14, F18, F21, F22, F23, F33, F46, F48, F79, F84, F85, F86, F87, F91 and
+// TestMemory: the memory store passes: F01, F07, F11, F12, F14, F18, F21, F22, F23, F33, F46, F48, F79, F84, F85, F86, F87, F91 and
 // F98.
 func TestMemory(t *testing.T) {
 	Run(t, func(*testing.T) idempotency.Store { return &idempotency.Memory{} }, committing)

@@ -53,7 +53,7 @@ func (d *database) store() idempotency.Store { return dynamostore.New(d.client, 
 
 // options say what the store can do beyond what every store can.
 func (d *database) options(o *storetest.Options) {
-	o.Enlisted, o.Refused, o.LoseBody = d.enlisted, d.refused, d.loseBody
+	o.Enlisted, o.Refused, o.LoseBody, o.LoseStep = d.enlisted, d.refused, d.loseBody, d.loseStep
 	if testing.Short() {
 		o.Histories /= 4
 	}
@@ -85,7 +85,18 @@ func (d *database) loseBody(ctx context.Context, r *idempotency.Record) error {
 	return err
 }
 
-// TestDynamoDB runs the whole suite: F01, F08, F11, F12, F14, F18, F21, F22, F23, F31, F32, F33, F46, F48, F62, F79, F84, F85,
+// loseStep damages the item of a step's result.
+func (d *database) loseStep(ctx context.Context, r *idempotency.Record, i int) error {
+	apart := r.Steps[i].Apart
+	item := id(fmt.Sprintf("%s#step#%s#%s#0", r.ID, apart.Owner, base64.RawURLEncoding.EncodeToString(apart.Sum[:9])))
+	_, err := d.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(records), Key: item,
+		UpdateExpression: aws.String("SET #data = :damaged"), ConditionExpression: aws.String("attribute_exists(id)"),
+		ExpressionAttributeNames:  map[string]string{"#data": "data"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":damaged": &types.AttributeValueMemberB{Value: []byte("damaged")}}})
+	return err
+}
+
+// TestDynamoDB runs the whole suite: F01, F07, F08, F11, F12, F14, F18, F21, F22, F23, F31, F32, F33, F46, F48, F62, F79, F84, F85,
 // F86, F87, F89, F91 and F98.
 func TestDynamoDB(t *testing.T) {
 	d := newDatabase(t)
@@ -146,6 +157,10 @@ func TestBrokenConditions(t *testing.T) {
 		{"takeover without the status seen", "#status = :seen_status", "(#status = :seen_status OR attribute_exists(id))"},
 		{"takeover without the lease seen", "lease_until = :seen_lease", "(lease_until = :seen_lease OR attribute_exists(id))"},
 		{"renewal without the lease known", "lease_until = :known", "(lease_until = :known OR attribute_exists(id))"},
+		{"steps recorded without the number known", "size(steps) = :steps", "(size(steps) = :steps OR attribute_exists(id))"},
+		{"first steps recorded twice", "AND attribute_not_exists(steps)", "AND (attribute_not_exists(steps) OR attribute_exists(id))"},
+		{"steps left behind", "REMOVE lease_until, steps", "REMOVE lease_until, stages"},
+		{"steps lost on release", "expires_at = :expires REMOVE lease_until", "expires_at = :expires REMOVE steps, lease_until"},
 		{"expiry left behind", ", expires_at = :expires", ", expired_at = :expires"},
 		{"expiry kept", "REMOVE expires_at", "REMOVE expired_at"},
 	} {
