@@ -45,6 +45,17 @@ func TestGoldenRecords(t *testing.T) {
 			r.Response = &idempotency.Response{Status: 200, Header: http.Header{}}
 			r.Body = idempotency.BodyItems{Chunks: 3, Encoding: "gzip", Sum: sum}
 		}),
+		"v1/steps.json": record(func(r *idempotency.Record) {
+			r.Status, r.ExpiresAt = idempotency.Released, time.Unix(1_800_086_400, 0)
+			r.Steps = []idempotency.RecordedStep{{Name: "reserve", Result: []byte(`{"left":3}`)}, {Name: "charge", Apart: idempotency.StepItems{
+				Owner: "ZWFybGllci1vd25lci0xNmI", BodyItems: idempotency.BodyItems{Chunks: 1, Encoding: "gzip", Sum: sum}}}}
+		}),
+		"v1/compensating.json": record(func(r *idempotency.Record) {
+			r.Status, r.LeaseUntil, r.ExpiresAt = idempotency.Processing, idempotency.Orphaned(), time.Unix(1_800_604_800, 0)
+			r.Steps, r.UndoFailures = []idempotency.RecordedStep{{Name: "reserve", Result: []byte(`{"left":3}`)}, {Name: "charge", Result: []byte("null")},
+				{Name: "failed:", Result: []byte(`{"status":402,"header":{"Content-Type":["application/problem+json"]},"body":"e30="}`)},
+				{Name: "undo:charge", Result: []byte("null")}}, 2
+		}),
 	}
 	files, err := filepath.Glob("testdata/v*/*.json")
 	if err != nil || len(files) != len(want) {

@@ -16,16 +16,24 @@ import (
 // Checkpoint implements [idempotency.Store]: one UpdateItem, or one TransactWriteItems where writes are enlisted, after
 // one PutItem where the result does not fit into the record.
 func (s *Store) Checkpoint(ctx context.Context, c idempotency.Checkpoint) error {
-	n := len(c.Held.Steps)
-	step := inlineStep(n, c.Step.Result)
-	if sizeOf(c.Held)+stepsSize(c.Held)+stepSize(c.Step.Name, step) > recordSize {
-		b := apart(c.Step.Result)
-		if err := s.putBody(ctx, stepOf(c.Held, c.Held.Owner), b, c.Until); err != nil {
+	step, apart := placeStep(c.Held, c.Step)
+	if apart != nil {
+		if err := s.putBody(ctx, stepOf(c.Held, c.Held.Owner), *apart, c.Until); err != nil {
 			return err
 		}
-		step = stepApart(n, b, c.Held.Owner)
 	}
 	return s.commit(ctx, "checkpoint", c.Held.ID, checkpoint(c, step), c.Enlisted)
+}
+
+// placeStep chooses where a step's result goes: into the record, or into items of its own.
+func placeStep(held *idempotency.Record, s idempotency.RecordedStep) (types.AttributeValue, *body) {
+	n := len(held.Steps)
+	step := inlineStep(n, s.Result)
+	if sizeOf(held)+stepsSize(held)+stepSize(s.Name, step) <= recordSize {
+		return step, nil
+	}
+	b := apart(s.Result)
+	return stepApart(n, b, held.Owner), &b
 }
 
 // LoadStep implements [idempotency.Store]. It reads the body items of the result, one GetItem each.

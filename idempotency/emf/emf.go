@@ -16,6 +16,7 @@
 //	WriteUnits       Count; estimated where the service does not report them
 //	ReadUnits        Count; likewise
 //	OrphanAge        Seconds since the claim of an orphan, where the request met one
+//	UndoFailures     Count of the attempts that have failed to undo the operation's steps, where this one has too
 //
 // The format: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
 package emf
@@ -92,6 +93,9 @@ func (e *Emitter) entry(event idempotency.Event, now time.Time) map[string]any {
 	}
 	if event.Orphan > 0 {
 		add("OrphanAge", "Seconds", event.Orphan.Seconds())
+	}
+	if event.UndoFailures > 0 {
+		add("UndoFailures", "Count", float64(event.UndoFailures))
 	}
 	if event.ID != "" {
 		values["RecordID"] = event.ID

@@ -33,6 +33,10 @@ func TestEntries(t *testing.T) {
 			t.Errorf("%s: %v\n%s, want\n%s", c.name, err, got, c.want)
 		}
 	}
+	undoing := New(nil, "N").entry(idempotency.Event{Outcome: idempotency.OutcomeUncompensated, UndoFailures: 3}, now)
+	if undoing["UndoFailures"] != 3.0 || undoing["Outcome"] != "uncompensated" {
+		t.Errorf("%v", undoing)
+	}
 	orphan := New(nil, "N").entry(idempotency.Event{Orphan: time.Minute}, now)
 	if orphan["OrphanAge"] != 60.0 {
 		t.Errorf("orphan's age is %v", orphan["OrphanAge"])

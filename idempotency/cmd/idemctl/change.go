@@ -149,13 +149,28 @@ func (c *change) run(ctx context.Context, e environment, id string, response *id
 
 // announce says what a resolution will do.
 func announce(w idempotency.Resolution) string {
-	until := instant(w.ExpiresAt.UTC())
 	if w.Response == nil {
-		return "The next retry will run the operation again. That is right only if you know that the run before took no effect, or that\n" +
-			"its effects are safe to repeat."
+		return announceRerun(w.Seen)
 	}
-	return fmt.Sprintf("Every retry until %s will get status %d with a body of %d bytes. That is right only if you know that\n"+
-		"the operation came to this. Writes that its handler enlists are not made.", until, w.Response.Status, len(w.Response.Body))
+	text := fmt.Sprintf("Every retry until %s will get status %d with a body of %d bytes. That is right only if you know that\n"+
+		"the operation came to this. Writes that its handler enlists are not made.", instant(w.ExpiresAt.UTC()), w.Response.Status, len(w.Response.Body))
+	if n := len(w.Seen.Steps); n > 0 {
+		text += fmt.Sprintf("\nIts %d recorded steps are forgotten; none is undone by this.", n)
+	}
+	return text
+}
+
+// announceRerun says what the next retry of a released record will do.
+func announceRerun(seen *idempotency.Record) string {
+	switch n := len(seen.Steps); {
+	case seen.Compensating():
+		return "The operation failed for good. The next retry will go on with undoing its steps."
+	case n > 0:
+		return fmt.Sprintf("The next retry will run the operation again, but for the %d steps that are recorded. That is right only if you know that\n"+
+			"what the run before did after them took no effect, or is safe to repeat.", n)
+	}
+	return "The next retry will run the operation again. That is right only if you know that the run before took no effect, or that\n" +
+		"its effects are safe to repeat."
 }
 
 // make makes the change and shows what became of the record.

@@ -49,7 +49,7 @@ func (l *lookup) define(flags *flag.FlagSet) {
 	l.names.define(flags)
 	l.place.define(flags)
 	l.output.define(flags)
-	flags.BoolVar(&l.showBody, "show-body", false, "print the recorded headers and body too")
+	flags.BoolVar(&l.showBody, "show-body", false, "print the recorded headers and body, and the results of steps, too")
 }
 
 // find reads the record that the command line names.
@@ -74,10 +74,23 @@ func (l *lookup) find(ctx context.Context, e environment, id string) (*dynamosto
 	if r == nil {
 		return nil, nil, fmt.Errorf("there is no record %s in the table %s", id, l.table)
 	}
-	if l.showBody && r.Response != nil {
-		err = s.LoadBody(ctx, r)
+	if l.showBody {
+		err = load(ctx, s, r)
 	}
 	return s, r, err
+}
+
+// load reads what the record keeps apart.
+func load(ctx context.Context, s *dynamostore.Store, r *idempotency.Record) error {
+	for i := range r.Steps {
+		if err := s.LoadStep(ctx, r, i); err != nil {
+			return err
+		}
+	}
+	if r.Response == nil {
+		return nil
+	}
+	return s.LoadBody(ctx, r)
 }
 
 // runInspect shows a record.

@@ -47,7 +47,7 @@ type command struct {
 
 var commands = map[string]command{
 	"id":      {"id --scope SCOPE --key KEY|-", "Prints the id of a key's record, as the guard computes it. It makes no call.", runID},
-	"inspect": {"inspect ID | --scope SCOPE --key KEY|-", "Shows a record by a consistent read: its state, its times, and the recorded response without its body.", runInspect},
+	"inspect": {"inspect ID | --scope SCOPE --key KEY|-", "Shows a record by a consistent read: its state, its times, the names of its steps, and the recorded response without its body.", runInspect},
 	"resolve": {"resolve ID | --scope SCOPE --key KEY|-   --status N [--header 'Name: value']… [--body FILE|-] | --rerun",
 		"Settles an orphan: records a response, which every retry then gets, or lets the next retry run the operation again.", runResolve},
 	"release": {"release ID | --scope SCOPE --key KEY|-", "Lets an orphan's operation run again: the same as resolve --rerun.", runRelease},

@@ -14,29 +14,32 @@ import (
 
 // The states of a record to an operator.
 const (
-	stateLive       = "running"    // its lease is not over
-	stateOrphan     = "orphan"     // its lease is over, and nobody knows what the run did
-	stateReleased   = "released"   // the next attempt runs
-	stateCompleted  = "completed"  // retries get the response
-	stateUnreadable = "unreadable" // retries get 503; nothing changes it
+	stateLive       = "running"       // its lease is not over
+	stateOrphan     = "orphan"        // its lease is over, and nobody knows what the run did
+	stateUndoing    = "uncompensated" // an orphan that failed for good, and whose steps are not all undone
+	stateReleased   = "released"      // the next attempt runs
+	stateCompleted  = "completed"     // retries get the response
+	stateUnreadable = "unreadable"    // retries get 503; nothing changes it
 )
 
 // view is a record as it is shown. Keys are not in the table, and so are never shown.
 type view struct {
-	ID          string        `json:"id"`
-	State       string        `json:"state"`
-	Problem     string        `json:"problem,omitempty"` // why it is unreadable
-	Version     int           `json:"v"`
-	Endpoint    string        `json:"endpoint,omitempty"`
-	RequestID   string        `json:"request_id,omitempty"`
-	Principal   string        `json:"principal,omitempty"` // a hash
-	Epoch       int64         `json:"epoch,omitempty"`
-	CreatedAt   time.Time     `json:"created_at,omitzero"`
-	LeaseUntil  time.Time     `json:"lease_until,omitzero"`
-	CompletedAt time.Time     `json:"completed_at,omitzero"`
-	ExpiresAt   time.Time     `json:"expires_at,omitzero"`
-	AgeSeconds  int64         `json:"age_seconds,omitempty"` // since the last claim
-	Response    *responseView `json:"response,omitempty"`
+	ID           string        `json:"id"`
+	State        string        `json:"state"`
+	Problem      string        `json:"problem,omitempty"` // why it is unreadable
+	Version      int           `json:"v"`
+	Endpoint     string        `json:"endpoint,omitempty"`
+	RequestID    string        `json:"request_id,omitempty"`
+	Principal    string        `json:"principal,omitempty"` // a hash
+	Epoch        int64         `json:"epoch,omitempty"`
+	CreatedAt    time.Time     `json:"created_at,omitzero"`
+	LeaseUntil   time.Time     `json:"lease_until,omitzero"`
+	CompletedAt  time.Time     `json:"completed_at,omitzero"`
+	ExpiresAt    time.Time     `json:"expires_at,omitzero"`
+	AgeSeconds   int64         `json:"age_seconds,omitempty"` // since the last claim
+	Steps        []stepView    `json:"steps,omitempty"`
+	UndoFailures int           `json:"undo_failures,omitempty"`
+	Response     *responseView `json:"response,omitempty"`
 }
 
 // responseView is a recorded response; header and body only where they were asked for.
@@ -46,6 +49,13 @@ type responseView struct {
 	Header     http.Header `json:"header,omitempty"`
 	Body       string      `json:"body,omitempty"`
 	BodyBase64 []byte      `json:"body_base64,omitempty"` // where the body is no text
+}
+
+// stepView is a recorded step; its result only where it was asked for.
+type stepView struct {
+	Name   string          `json:"name"`
+	Apart  bool            `json:"apart,omitempty"` // the result has an item of its own
+	Result json.RawMessage `json:"result,omitempty"`
 }
 
 func viewOf(r *idempotency.Record, showBody bool) view { return viewAt(r, time.Now(), showBody) }
@@ -59,6 +69,14 @@ func viewAt(r *idempotency.Record, now time.Time, showBody bool) view {
 	}
 	if r.Fault != nil {
 		v.Problem = r.Fault.Error()
+	}
+	v.UndoFailures = r.UndoFailures
+	for _, s := range r.Steps {
+		step := stepView{Name: s.Name, Apart: s.Apart.Chunks > 0}
+		if showBody {
+			step.Result = s.Result
+		}
+		v.Steps = append(v.Steps, step)
 	}
 	if r.Response == nil || v.State == stateUnreadable {
 		return v
@@ -78,6 +96,8 @@ func viewAt(r *idempotency.Record, now time.Time, showBody bool) view {
 func stateOf(r *idempotency.Record, now time.Time) string {
 	_, err := idempotency.NewResolution(r, nil, now, idempotency.DefaultRetention)
 	switch {
+	case err == nil && r.Compensating():
+		return stateUndoing
 	case err == nil:
 		return stateOrphan
 	case r.Fault == nil && r.Status == idempotency.Processing:
@@ -114,8 +134,23 @@ func (o *output) write(out io.Writer, v view) error {
 	row("lease until", instant(v.LeaseUntil))
 	row("completed", instant(v.CompletedAt))
 	row("expires", instant(v.ExpiresAt))
+	for _, s := range v.Steps {
+		row("step", s)
+	}
+	row("undo failures", v.UndoFailures)
 	v.Response.rows(row)
 	return table.Flush()
+}
+
+// String is a step in a row of its own.
+func (s stepView) String() string {
+	switch {
+	case s.Result != nil:
+		return s.Name + " " + string(s.Result)
+	case s.Apart:
+		return s.Name + " (its result has an item of its own)"
+	}
+	return s.Name
 }
 
 func (r *responseView) rows(row func(string, any)) {
