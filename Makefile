@@ -24,12 +24,17 @@ demo: ## a lost reply and 50 copies at once, against a sandbox of its own; fails
 
 build: ## build the functions for Lambda into bin/
 	$(MAKE) build-PaymentsFunction ARTIFACTS_DIR=bin/PaymentsFunction
+	$(MAKE) build-OrdersFunction ARTIFACTS_DIR=bin/OrdersFunction
 	$(MAKE) build-RelayFunction ARTIFACTS_DIR=bin/RelayFunction
 
 # SAM calls build-<LogicalId> with ARTIFACTS_DIR (BuildMethod: makefile); so does the sandbox.
 build-PaymentsFunction:
 	CGO_ENABLED=0 GOOS=$(or $(GOOS),$(LAMBDA_GOOS)) GOARCH=$(or $(GOARCH),$(LAMBDA_GOARCH)) \
 		go build -trimpath -tags lambda.norpc -ldflags '$(LDFLAGS)' -o $(ARTIFACTS_DIR)/bootstrap ./functions/payments
+
+build-OrdersFunction:
+	CGO_ENABLED=0 GOOS=$(or $(GOOS),$(LAMBDA_GOOS)) GOARCH=$(or $(GOARCH),$(LAMBDA_GOARCH)) \
+		go build -trimpath -tags lambda.norpc -ldflags '$(LDFLAGS)' -o $(ARTIFACTS_DIR)/bootstrap ./functions/orders
 
 build-RelayFunction:
 	CGO_ENABLED=0 GOOS=$(or $(GOOS),$(LAMBDA_GOOS)) GOARCH=$(or $(GOARCH),$(LAMBDA_GOARCH)) \

@@ -41,6 +41,7 @@ type Sandbox struct {
 	psp      *psp
 	bus      *bus
 	queues   *queues
+	stock    *stock // nil: the template has no such table
 	issuer   *issuer
 	fake     *dynamofake.Server // nil with another database server
 	services services

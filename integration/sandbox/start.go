@@ -35,6 +35,9 @@ func (s *Sandbox) start(ctx context.Context) error {
 	if err := s.prepare(ctx, artifacts); err != nil {
 		return err
 	}
+	if s.stock, err = openStock(ctx, s.services, s.template.tables); err != nil {
+		return err
+	}
 	if err := s.startFunctions(ctx, artifacts); err != nil {
 		return err
 	}
@@ -257,7 +260,7 @@ func (s *Sandbox) reapIdle() {
 
 func (s *Sandbox) serveAPI() error {
 	g := &gateway{routes: s.template.routes, issuer: s.issuer, pools: s.pools, log: s.log, limit: integrationLimit, timings: s.timings}
-	c := &control{issuer: s.issuer, psp: s.psp, bus: s.bus, queues: s.queues, pools: s.pools, fake: s.fake}
+	c := &control{issuer: s.issuer, psp: s.psp, bus: s.bus, queues: s.queues, stock: s.stock, pools: s.pools, fake: s.fake}
 	for _, t := range s.template.tables {
 		c.tables = append(c.tables, t.name)
 	}

@@ -14,6 +14,7 @@ import (
 
 // table is one AWS::DynamoDB::Table. Backups, encryption and deletion protection stay behind: they mean nothing here.
 type table struct {
+	id      string // logical id
 	name    string
 	attrs   []types.AttributeDefinition
 	keys    []types.KeySchemaElement
@@ -33,7 +34,7 @@ func readTable(r *resolver, id string, res *node) (table, error) {
 	if p == nil || p.get("KeySchema") == nil || p.get("AttributeDefinitions") == nil {
 		return table{}, res.errorf("table %s: KeySchema and AttributeDefinitions are needed", id)
 	}
-	t := table{name: r.refs[id]}
+	t := table{id: id, name: r.refs[id]}
 	for _, a := range p.get("AttributeDefinitions").items {
 		name, kind, err := r.pair(a, "AttributeName", "AttributeType")
 		if err != nil {

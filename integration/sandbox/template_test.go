@@ -204,15 +204,15 @@ func TestProjectTemplate(t *testing.T) {
 	var keys []string
 	for _, rt := range tpl.routes {
 		keys = append(keys, rt.key)
-		if !rt.auth || rt.function != f.id {
+		if want := map[string]string{"payments": "PaymentsFunction", "orders": "OrdersFunction"}[rt.segments[0]]; !rt.auth || rt.function != want {
 			t.Errorf("route %+v", rt)
 		}
 	}
-	if diff := cmp.Diff([]string{"POST /payments", "GET /payments", "GET /payments/{id}"}, keys); diff != "" {
+	if diff := cmp.Diff([]string{"POST /payments", "GET /payments", "GET /payments/{id}", "POST /orders", "GET /orders/{id}"}, keys); diff != "" {
 		t.Error(diff)
 	}
-	if len(tpl.tables) != 3 || tpl.tables[0].ttl != "expires_at" || len(tpl.tables[1].indexes) != 1 || tpl.tables[2].stream != "NEW_IMAGE" {
-		t.Errorf("tables %+v", tpl.tables)
+	if ts := tpl.tables; len(ts) != 5 || ts[0].ttl != "expires_at" || len(ts[1].indexes) != 1 || ts[2].id != stockTable || ts[4].stream != "NEW_IMAGE" {
+		t.Errorf("tables %+v", ts)
 	}
 	relay := mapping{function: "RelayFunction", table: "sandbox-OutboxTable", batchSize: 100, retries: -1, maxAge: 23 * time.Hour, bisect: true,
 		partial: true, onFailure: "sandbox-RelayDeadLetters"}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"firstwriter/functions/internal/endpoint"
+	"firstwriter/functions/internal/provider"
+	"firstwriter/idempotency"
+	"firstwriter/idempotency/dynamostore"
+	"firstwriter/idempotency/outbox"
+)
+
+// The steps of an order. What each one writes, and what keeps a process that has lost its claim from writing it:
+//
+//	reserve  the order's item and the stock, in one transaction with the step's checkpoint
+//	charge   the charge at the provider, under a key that is the same on every attempt; then its checkpoint
+//	confirm  the order's item and the event, in one transaction with the response
+//	undo     the stock and the order's item, in one transaction with the undo's checkpoint
+//
+// Checkpoint and response are refused to whoever has lost the claim, and the rest of the transaction with them.
+
+// Why an order cannot be reserved.
+var (
+	errNoProduct  = errors.New("orders: there is no such product")
+	errNoPrice    = errors.New("orders: the price cannot be read")
+	errOutOfStock = errors.New("orders: there are not enough pieces")
+)
+
+// take is a purchase of a tenant on its way to an order.
+type take struct {
+	*api
+	tenant string
+	id     string // of the order
+	purchase
+	there *order // met in place of the reservation: of the same request, from before its record was forgotten
+}
+
+// reserve takes the pieces off the stock and fixes the price. The order that it returns is reserved; or confirmed, where
+// it was made under this key already and only the record of that has been forgotten, after the retention. A reservation
+// from that time is carried on.
+func (k *take) reserve(ctx context.Context) (order, error) {
+	r, err := k.reserveStep(ctx)
+	switch {
+	case k.there == nil:
+	case k.there.Status == statusConfirmed:
+		return *k.there, nil
+	default:
+		r, err = k.reserveStep(ctx)
+	}
+	return k.reserved(k.id, r), err
+}
+
+func (k *take) reserveStep(ctx context.Context) (reservation, error) {
+	short := false
+	r, err := idempotency.Step(ctx, "reserve", func(ctx context.Context, _ *idempotency.StepRun) (reservation, error) {
+		if k.there != nil {
+			return reservation{Amount: k.there.Amount, Currency: k.there.Currency, At: k.there.CreatedAt}, nil
+		}
+		r, err := k.price(ctx)
+		if err != nil {
+			return r, err
+		}
+		if err := dynamostore.OnRefused(ctx, func(reasons []types.CancellationReason) *idempotency.Response {
+			short = !k.meet(reasons)
+			return nil
+		}); err != nil {
+			return r, err
+		}
+		return r, dynamostore.Enlist(ctx, k.orders.reserve(k.tenant, k.reserved(k.id, r)), k.catalog.stock.take(k.SKU, k.Quantity))
+	}, idempotency.Undo(func(ctx context.Context, _ *idempotency.StepRun, _ reservation) error {
+		return dynamostore.Enlist(ctx, k.orders.drop(k.tenant, k.id), k.catalog.stock.giveBack(k.SKU, k.Quantity))
+	}))
+	if short {
+		err = errOutOfStock
+	}
+	return r, err
+}
+
+// price fixes what the order costs.
+func (k *take) price(ctx context.Context) (reservation, error) {
+	p, found, err := k.catalog.find(ctx, k.SKU)
+	switch {
+	case err != nil:
+		return reservation{}, fmt.Errorf("%w: %w", errNoPrice, err)
+	case !found:
+		return reservation{}, errNoProduct
+	}
+	return reservation{Amount: p.Price * k.Quantity, Currency: p.Currency, At: endpoint.Timestamp(k.now())}, nil
+}
+
+// meet looks for the order that exists already in the reasons why it was not reserved.
+func (k *take) meet(reasons []types.CancellationReason) bool {
+	for _, reason := range reasons {
+		if o, err := orderOf(reason.Item); err == nil {
+			k.there = &o
+			return true
+		}
+	}
+	return false
+}
+
+// charged is what the step "charge" records. A decline is a result, so that it is the same on every attempt.
+type charged struct {
+	ID       string `json:"id,omitempty"` // the provider's
+	Declined bool   `json:"declined,omitempty"`
+}
+
+// charge takes the money for a reserved order. Its errors are the provider's, or the step's own.
+func (k *take) charge(ctx context.Context, o order) (charged, error) {
+	return idempotency.Step(ctx, "charge", func(ctx context.Context, s *idempotency.StepRun) (charged, error) {
+		id, err := k.provider.Charge(ctx, s.Key(), provider.Charge{
+			Amount: o.Amount, Currency: o.Currency, Source: k.Source, Reference: o.Reference})
+		if errors.Is(err, provider.ErrDeclined) {
+			return charged{Declined: true}, nil
+		}
+		return charged{ID: id}, err
+	})
+}
+
+// confirm enlists what is committed with the response.
+func (k *take) confirm(ctx context.Context, o order, c charged) (order, error) {
+	o.Status = statusConfirmed
+	event, err := outbox.Event(idempotency.AttemptFrom(ctx), k.outbox, orderConfirmed(k.tenant, o, k.now()))
+	if err != nil {
+		return o, err
+	}
+	return o, dynamostore.Enlist(ctx, k.orders.confirm(k.tenant, o, c.ID), event)
+}
