@@ -154,3 +154,85 @@ func TestStepUnanswered(t *testing.T) {
 		})
 	}
 }
+
+// declinedOrder reserves, charges and is declined by the shipper for good; then it takes back what it did. It counts what
+// takes effect in the world, by the keys that its calls carry.
+type declinedOrder struct {
+	effects map[string]int
+	keys    map[string]string
+}
+
+func (o *declinedOrder) effect(s *idempotency.StepRun) {
+	o.effects[s.Name()]++
+	o.keys[s.Key()] = s.Name()
+}
+
+func (o *declinedOrder) handle(ctx context.Context) (*idempotency.Response, error) {
+	for _, name := range []string{"reserve", "charge"} {
+		_, err := idempotency.Step(ctx, name, func(ctx context.Context, s *idempotency.StepRun) (int, error) {
+			o.effect(s)
+			return 1, dynamostore.Enlist(ctx, putOrder(name))
+		}, idempotency.Undo(func(ctx context.Context, s *idempotency.StepRun, _ int) error {
+			o.effect(s)
+			return dynamostore.Enlist(ctx, putOrder(s.Name()))
+		}))
+		if err != nil {
+			return nil, err
+		}
+	}
+	idempotency.AttemptFrom(ctx).Compensate()
+	return &idempotency.Response{Status: 402, Body: []byte("declined")}, nil
+}
+
+// TestCrashInCompensation ends the process before and after every store call of an operation that is undone, and then at
+// every store call of the attempt after it. In the end each step and each undo is recorded once, under one key, and every
+// caller gets the answer: F07, F08, F65.
+func TestCrashInCompensation(t *testing.T) {
+	const calls = 7 // of an attempt that comes to its end: claim, 2 steps, the failure, 2 undos, completion
+	for first := range 2 * calls {
+		for second := range 2 * calls {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEndpoint(t)
+				o := &declinedOrder{effects: map[string]int{}, keys: map[string]string{}}
+				sound := e.guard
+				for _, dies := range []int{first, second} {
+					e.hinder(dying(dies))
+					e.guard.Serve(t.Context(), orderRequest("k", "1"), o.handle)
+					time.Sleep(40 * time.Second)
+				}
+				e.guard = sound
+				for n := range 2 {
+					r := e.guard.Serve(t.Context(), orderRequest("k", "1"), o.handle)
+					e.want(fmt.Sprintf("dies at %d and %d, answer %d", first, second, n), r, 402, r.Header.Get(idempotency.ReplayHeader) != "", "declined")
+				}
+				if e.orders() != 4 || len(o.effects) != 4 || len(o.keys) != 4 {
+					t.Errorf("dies at %d and %d: %d items, effects %v", first, second, e.orders(), o.effects)
+				}
+				for name, n := range o.effects {
+					if n > 3 {
+						t.Errorf("dies at %d and %d: %q took effect %d times", first, second, name, n)
+					}
+				}
+			})
+		}
+	}
+}
+
+// dying is a process that ends at a store call: an even number before it, an odd number after it.
+func dying(at int) *hindered {
+	calls := 0
+	return &hindered{
+		before: func(string, int) error {
+			if calls++; calls > at/2+1 || calls == at/2+1 && at%2 == 0 {
+				return errDead
+			}
+			return nil
+		},
+		after: func(string, int) error {
+			if calls == at/2+1 {
+				return errDead
+			}
+			return nil
+		},
+	}
+}

@@ -7,6 +7,9 @@ const (
 	guard       = "idempotency/guard.go"
 	finish      = "idempotency/finish.go"
 	attempt     = "idempotency/attempt.go"
+	steplog     = "idempotency/steplog.go"
+	undoing     = "idempotency/compensate.go"
+	stepItems   = "idempotency/dynamostore/steps.go"
 )
 
 // mutations drop the protocol's conditions and turn its sentences round. Those of DynamoDB keep every placeholder in use,
@@ -27,7 +30,7 @@ var mutations = []mutation{
 	{"release leaves the expiry", expressions, "SET #status = :released, expires_at = :expires", "SET #status = :released, expires_at = if_not_exists(expires_at, :expires)"},
 	{"completion leaves the expiry", expressions, "completed_at = :at, expires_at = :expires, ", "completed_at = :at, expires_at = if_not_exists(expires_at, :expires), "},
 	{"seconds for milliseconds", "idempotency/dynamostore/codec.go", "return num(t.UnixMilli())", "return num(t.Unix())"},
-	{"body items expire with their record", "idempotency/dynamostore/body.go", "seconds(c.ExpiresAt.Add(bodyOutlives))", "seconds(c.ExpiresAt)"},
+	{"body items expire with their record", "idempotency/dynamostore/body.go", "seconds(expires.Add(bodyOutlives))", "seconds(expires)"},
 	{"business reasons read first", "idempotency/dynamostore/transact.go", "if code(reasons[0]) == reasonCondition {", "if code(reasons[0]) == reasonCondition && len(reasons) == 1 {"},
 
 	{"decision without the version", decisions, "r.Fault != nil || !r.readable()", "r.Fault != nil"},
@@ -40,7 +43,7 @@ var mutations = []mutation{
 	{"Refuse takes over", decisions, "case by.Orphans == Refuse:", "case false:"},
 	{"expiry without the margin", "idempotency/record.go", "!r.ExpiresAt.After(now.Add(-skew))", "!r.ExpiresAt.After(now)"},
 	{"specification: completion without the owner", writes, "if !old.held(c.Held.Owner) {", "if old == nil || old.Status != Processing {"},
-	{"specification: takeover without the lease", writes, "seen.Status == Processing && !old.LeaseUntil.Equal(seen.LeaseUntil)", "false"},
+	{"specification: takeover without the lease", writes, "old.LeaseUntil.Equal(seen.LeaseUntil) && ", ""},
 
 	{"lease without the margin", attempt, "return ceilMillis(t.deadline.Add(t.guard.cfg.Skew))", "return ceilMillis(t.deadline)"},
 	{"handler works until the lease ends", finish, "t.deadline.Add(-t.budget).Sub(now))", "t.deadline.Add(t.guard.cfg.Skew+time.Millisecond).Sub(now))"},
@@ -56,6 +59,41 @@ var mutations = []mutation{
 	{"a fenced loser is told its own result", finish, "return t.lost(ctx, refused.Record)", "return answer{outcome: OutcomeFirst, response: r}"},
 	{"an unanswered transaction is told as success", finish, "return t.lookUp(ctx, err)", "return answer{outcome: OutcomeFirst, response: r}"},
 	{"an unanswered transaction is released", finish, "return t.lookUp(ctx, err)", "t.release(ctx)\n\t\treturn t.lookUp(ctx, err)"},
-	{"recovery skipped", finish, "if t.tookOrphan && t.guard.cfg.Orphans == Recover {", "if false {"},
+	{"recovery skipped", finish, "if t.tookOrphan && t.guard.cfg.Orphans == Recover &&", "if false &&"},
 	{"cut-off handlers are recorded", finish, "if cut != nil && disposition == Keep {", "if false {"},
+
+	{"checkpoint whatever steps there are", expressions, "size(steps) = :steps", "(size(steps) = :steps OR attribute_exists(id))"},
+	{"first checkpoint whatever steps there are", expressions, "AND attribute_not_exists(steps)", "AND (attribute_not_exists(steps) OR attribute_exists(id))"},
+	{"checkpoint without owner and status", expressions, "e := owned(c.Held.Owner, \"SET steps.#step = :step\", item{\":step\": step})", "e := owned(c.Held.Owner, \"SET steps.#step = :step\", item{\":step\": step})\n\te.condition = \"(\" + mine + \" OR attribute_exists(id))\""},
+	{"takeover whatever steps there are", expressions, "e = e.afterSteps(len(t.Seen.Steps))", "_ = t.Seen.Steps"},
+	{"release loses the steps", expressions, "expires_at = :expires REMOVE lease_until\",", "expires_at = :expires REMOVE lease_until, steps\","},
+	{"orphaning loses the steps", expressions, "return e\n}\n\n// complete", "e.update += \" REMOVE steps\"\n\treturn e\n}\n\n// complete"},
+	{"completion keeps the steps", expressions, "REMOVE lease_until, steps, undo_failures", "REMOVE lease_until, undo_failures"},
+	{"a step is written over the others", expressions, "if n == 0 {\n\t\te.update", "if n >= 0 {\n\t\te.update"},
+	{"results of steps expire with their record", stepItems, "*apart, c.Until)", "*apart, c.Until.Add(-bodyOutlives))"},
+	{"results of steps share a place", stepItems, "stepOf(c.Held, c.Held.Owner), *apart", "stepOf(c.Held, \"\"), *apart"},
+	{"specification: checkpoint without the owner", writes, "if !old.held(c.Held.Owner) || len(old.Steps)", "if old == nil || old.Status != Processing || len(old.Steps)"},
+	{"specification: checkpoint without the status", writes, "if !old.held(c.Held.Owner) || len(old.Steps)", "if old == nil || old.Owner != c.Held.Owner || len(old.Steps)"},
+	{"specification: checkpoint twice", writes, " || len(old.Steps) != len(c.Held.Steps) {", " {"},
+	{"specification: takeover whatever steps there are", writes, " && len(old.Steps) == len(seen.Steps))", ")"},
+	{"a recorded step runs again", steplog, "if n := len(l.undos); n < len(recorded) {", "if n := len(l.undos); false && n < len(recorded) {"},
+	{"other steps are taken for the recorded ones", steplog, "if recorded[n].Name != name {", "if false {"},
+	{"steps after the failure run", steplog, "} else if compensating {", "} else if false && compensating {"},
+	{"a failed step is recorded", steplog, "if err != nil {\n\t\treturn nil, err\n\t}\n\traw, err := json.Marshal(result)", "raw, err := json.Marshal(result)"},
+	{"a fenced step goes on", steplog, "t.log.fatal = err\n\t\tt.stop()\n\t\treturn err", "return nil"},
+	{"a fenced step does not stop the handler", steplog, "t.stop()\n", "_ = t.stop\n"},
+	{"a fenced handler is told its own result", finish, "if seen, yes := t.fenced(); yes {", "if seen, yes := t.fenced(); false && yes {"},
+	{"an unanswered step is taken for recorded", steplog, "case len(seen.Steps) > n && seen.Steps[n].Name == s.Name:", "default:"},
+	{"a step's writes go with the response", "idempotency/step.go", "if !ok || s.attempt != t {", "if !ok || s.attempt == t {"},
+	{"an answer without the recorded steps", undoing, "missed := len(l.undos) < len(recorded)", "missed := false && len(l.undos) < len(recorded)"},
+	{"undos before the failure is recorded", undoing, "if err := t.checkpoint(ctx, RecordedStep{Name: failedStep, Result: raw}, nil); err != nil {", "if err := error(nil); err != nil {"},
+	{"undos in the order of the steps", undoing, "range slices.Backward(recorded)", "range slices.All(recorded)"},
+	{"undo not recorded", undoing, "return t.checkpoint(ctx, RecordedStep{Name: name, Result: []byte(\"null\")}, s.writes())", "return nil"},
+	{"undone again", undoing, "undo == nil || done {", "undo == nil || false && done {"},
+	{"an undo that failed is passed over", undoing, "s, raw); err != nil {\n\t\treturn err", "s, raw); err != nil {\n\t\treturn nil"},
+	{"an attempt that goes on gives its own answer", undoing, "return (*Response)(&answer), t.undo(ctx)", "return nil, t.undo(ctx)"},
+	{"an attempt that goes on commits what it enlisted", undoing, "if !t.compensate {", "if false && !t.compensate {"},
+	{"a final failure is not kept", undoing, "t.compensate, t.disposition = true, Keep", "t.compensate = true"},
+	{"recovery of what is being undone", finish, " && !t.record.Compensating()", ""},
+	{"failures to undo are not counted", undoing, "t.record.UndoFailures + 1", "1"},
 }
