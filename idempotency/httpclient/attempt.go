@@ -27,7 +27,7 @@ func (o *operation) attempt() (*http.Response, answer) {
 	res, err := o.t.cfg.Base.RoundTrip(req)
 	if err == nil {
 		res.Request = req
-		err = take(res, o.t.cfg.MaxAnswer, limit)
+		err = o.answer.take(res, o.t.cfg.MaxAnswer, limit)
 	}
 	o.outcome.Resends += o.resends()
 	if err != nil {
@@ -44,7 +44,7 @@ func (o *operation) answered(res *http.Response) answer {
 	a := answer{status: res.StatusCode, replayed: res.Header.Get(idempotency.ReplayHeader) == "true", after: retryAfter(res.Header, time.Now())}
 	o.outcome.Status, o.outcome.Replayed = a.status, a.replayed
 	if a.status >= 400 {
-		a.problem, a.garbled = parseProblem(res.Header, res.Body.(*content).text)
+		a.problem, a.garbled = parseProblem(res.Header, o.answer.text)
 	}
 	return a
 }

@@ -14,11 +14,11 @@ type content struct {
 	limit bound
 }
 
-// take reads an answer's body, up to most bytes, and leaves a content in its place. An answer that breaks off before is an
+// take reads an answer's body, up to most bytes, and puts itself in its place. An answer that breaks off before is an
 // error, and closed.
-func take(res *http.Response, most int, limit bound) error {
+func (c *content) take(res *http.Response, most int, limit bound) error {
 	text, err := read(res.Body, res.ContentLength, most)
-	c := &content{text: text, limit: limit}
+	*c = content{text: text, limit: limit}
 	switch {
 	case err == io.EOF:
 		err = res.Body.Close()

@@ -154,10 +154,10 @@ func (o *operation) note() (err error) {
 	if e.BodyHash, e.Body, err = o.body.digest(o.t.cfg.KeepBodies, o.t.cfg.MaxBody); err != nil {
 		return err
 	}
-	if o.entry, err = j.Begin(e); err != nil {
+	if e, err = j.Begin(e); err != nil {
 		return fmt.Errorf("journal: %w", err)
 	}
-	if o.entry.Until.Before(o.until) {
+	if o.entry = &e; o.entry.Until.Before(o.until) {
 		o.until = o.entry.Until
 	}
 	return nil

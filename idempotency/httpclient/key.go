@@ -27,39 +27,53 @@ func WithKey(ctx context.Context, key string) context.Context {
 
 var errTwoKeys = errors.New("the request's header and its context give different keys")
 
+// operationKey is a key in both spellings.
+type operationKey struct{ bare, quoted string }
+
 // keyOf is the key of an operation: as given, or a new one. A redirect within the origin keeps it.
-func keyOf(req *http.Request) (string, error) {
+func keyOf(req *http.Request) (operationKey, error) {
 	header := req.Header
 	if first := firstHop(req); first != req {
 		if !sameOrigin(req, first) {
-			return "", ErrOtherOrigin
+			return operationKey{}, ErrOtherOrigin
 		}
 		header = first.Header // as it was sent, with the key
 	}
 	given, _ := req.Context().Value(keyInContext{}).(string)
-	if _, ok := header[idempotency.KeyHeader]; ok {
-		key, err := idempotency.ParseKey(header)
-		if err == nil && given != "" && given != key {
-			err = errTwoKeys
-		}
-		return key, err
+	_, inHeader := header[idempotency.KeyHeader]
+	if !inHeader && given == "" {
+		return mint()
 	}
-	if given != "" {
-		return idempotency.ParseKey(http.Header{idempotency.KeyHeader: {quote(given)}})
+	if !inHeader {
+		header = http.Header{idempotency.KeyHeader: {quote(given)}}
 	}
-	id, err := uuid.NewRandom()
-	return id.String(), err
+	key, err := idempotency.ParseKey(header)
+	if err == nil && given != "" && given != key {
+		err = errTwoKeys
+	}
+	return operationKey{key, quote(key)}, err
 }
 
-// spell writes a key as it is sent.
-func spell(key string, bare bool) (string, error) {
-	if !bare {
-		return quote(key), nil
+// mint makes a new key. A UUID needs no escapes, and so both spellings share their memory.
+func mint() (operationKey, error) {
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return operationKey{}, err
 	}
-	if _, err := idempotency.ParseKey(http.Header{idempotency.KeyHeader: {key}}); err != nil {
+	text, err := id.MarshalText()
+	quoted := `"` + string(text) + `"`
+	return operationKey{quoted[1 : len(quoted)-1], quoted}, err
+}
+
+// spelled is the key as it is sent.
+func (k operationKey) spelled(bare bool) (string, error) {
+	if !bare {
+		return k.quoted, nil
+	}
+	if _, err := idempotency.ParseKey(http.Header{idempotency.KeyHeader: {k.bare}}); err != nil {
 		return "", fmt.Errorf("BareKeys: %w", err)
 	}
-	return key, nil
+	return k.bare, nil
 }
 
 var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`)

@@ -19,8 +19,9 @@ type operation struct {
 	t               *Transport
 	req             *http.Request // the caller's
 	header          http.Header   // the caller's, with the key
+	keyValue        [1]string     // in it
 	body            source
-	entry           Entry // in the journal, if there is one
+	entry           *Entry // in the journal, if there is one
 	start           time.Time
 	until           time.Time // nothing is sent from then on
 	doubt           bool      // an attempt may have had an effect
@@ -28,6 +29,7 @@ type operation struct {
 	trace           httptrace.ClientTrace
 	traced          context.Context // the operation itself, with trace
 	conns           atomic.Int32    // that the attempt was given
+	answer          content         // to the attempt
 }
 
 // Value implements [context.Context].
@@ -57,15 +59,14 @@ func (o *operation) prepare() error {
 	if err != nil {
 		return err
 	}
-	value, err := spell(key, o.t.cfg.BareKeys)
-	if err != nil {
+	if o.keyValue[0], err = key.spelled(o.t.cfg.BareKeys); err != nil {
 		return err
 	}
-	o.outcome.Key = key
+	o.outcome.Key = key.bare
 	if o.header = maps.Clone(o.req.Header); o.header == nil {
 		o.header = http.Header{}
 	}
-	o.header[idempotency.KeyHeader] = []string{value}
+	o.header[idempotency.KeyHeader] = o.keyValue[:]
 	if o.body, err = sourceOf(o.req, o.t.cfg.MaxBody); err != nil {
 		return err
 	}
@@ -80,13 +81,13 @@ func (o *operation) run() (*http.Response, error) {
 		v := decide(a)
 		o.doubt = o.doubt || v.effect == unknown
 		pause := o.t.cfg.pause(o.outcome.Attempts, a.after)
-		over := v.settles(o.doubt) && a.err == nil
-		stop := o.stop(a, v, pause)
-		o.tell(a, pause, over || stop != nil)
-		switch {
-		case over:
+		if a.err == nil && v.settles(o.doubt) {
+			o.tell(a, 0, true)
 			return o.finish(res), nil
-		case stop != nil:
+		}
+		stop := o.stop(a, v, pause)
+		o.tell(a, pause, stop != nil)
+		if stop != nil {
 			return o.giveUp(res, a, stop)
 		}
 		discard(res)

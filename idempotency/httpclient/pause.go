@@ -14,7 +14,10 @@ import (
 // be read.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	text := strings.TrimSpace(h.Get("Retry-After"))
-	if text != "" && strings.Trim(text, "0123456789") == "" {
+	if text == "" {
+		return 0
+	}
+	if strings.Trim(text, "0123456789") == "" {
 		seconds, err := strconv.ParseInt(text, 10, 64)
 		if err != nil || seconds > math.MaxInt64/int64(time.Second) {
 			return math.MaxInt64
