@@ -212,6 +212,9 @@ func TestFirstThenReplay(t *testing.T) {
 	if calls := f.db.Stats().Calls; calls["PutItem"] != 1 || calls["TransactWriteItems"] != 1 || len(calls) != 2 {
 		t.Errorf("calls of a first run: %v", calls)
 	}
+	if units := f.db.Stats().WriteUnits; units != 9 { // 1 for the claim; 2 each for completion, payment and event; 2 for the index
+		t.Errorf("a first run of %v units", units)
+	}
 	f.db.Reset()
 	f.wantsReplay(f.post("k", body("metadata", "{ \"n\": 1.0 }")), first)
 	f.wantsReplay(f.post("k", body("metadata", `{"n":1}`, "amount", "12.99e2")), first)

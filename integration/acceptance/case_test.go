@@ -19,6 +19,7 @@ type Case struct {
 	Slow    bool           `json:"slow"` // run only with -slow
 	Steps   []Step         `json:"steps"`
 	Charges map[string]int `json:"charges"` // reference -> charges that the provider must hold at the end
+	Events  map[string]int `json:"events"`  // reference -> events that must be published, without duplicates
 }
 
 // Step is one request, or Parallel equal ones, or a control call of the sandbox.

@@ -2,7 +2,6 @@ package acceptance
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -84,20 +83,7 @@ func (c Case) run(x runner) error {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
 	}
-	for ref, want := range c.Charges {
-		b, err := x.control("GET /_sandbox/psp/charges?reference=" + url.QueryEscape(ref))
-		if err != nil {
-			return err
-		}
-		var charges []any
-		if err := json.Unmarshal(b, &charges); err != nil {
-			return fmt.Errorf("charges: %w", err)
-		}
-		if len(charges) != want {
-			return fmt.Errorf("the provider holds %d charges for %s, want %d", len(charges), ref, want)
-		}
-	}
-	return nil
+	return c.checkAfter(x)
 }
 
 // over lays the fields that s sets over those of the step it repeats.

@@ -184,3 +184,17 @@ func TestCallerGoesAway(t *testing.T) {
 		equal(t, "after the delay", getItem(t, s, "tab", "a"), `{"pk":{"S":"a"}}`)
 	})
 }
+
+// A fault of any call is one of the database. DynamoDB Streams is another service: its readers poll all the time, and
+// must neither meet the fault nor use it up.
+func TestFaultsOfAnyCallLeaveStreamsAlone(t *testing.T) {
+	s := open(t, Options{})
+	createTable(t, s, "tab", streamOn)
+	it := iteratorFor(t, s, "tab", "TRIM_HORIZON", "")
+	inject(t, s, Fault{Kind: FaultError})
+	read := fmt.Sprintf(`{"ShardIterator":%q}`, it)
+	equal(t, "reads of the stream", outcomes(s, "GetRecords", read, 3), "ok ok ok")
+	equal(t, "puts", outcomes(s, "PutItem", `{"TableName":"tab","Item":{"pk":{"S":"a"}}}`, 2), "500 ok")
+	inject(t, s, Fault{Op: "GetRecords", Kind: FaultError})
+	equal(t, "reads with a fault of their own", outcomes(s, "GetRecords", read, 2), "500 ok")
+}

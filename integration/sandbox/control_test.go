@@ -80,7 +80,7 @@ func TestControlErrors(t *testing.T) {
 }
 
 func TestControlQueryMustParse(t *testing.T) {
-	routes := []string{"GET /token", "GET /psp/charges", "POST /kill", "POST /fault", "GET /stats", "POST /reset", "GET /nothing"}
+	routes := []string{"GET /token", "GET /psp/charges", "GET /events", "GET /dead-letters", "POST /kill", "POST /fault", "GET /stats", "POST /reset", "GET /nothing"}
 	for _, query := range []string{"reference=%zz", "a=1;b=2", "tenant=acme&%"} {
 		for _, rt := range routes {
 			method, path, _ := strings.Cut(rt, " ")

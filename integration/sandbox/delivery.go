@@ -19,7 +19,8 @@ type delivery struct {
 	mapping   mapping
 	stream    *streamReader
 	positions *positions
-	function  *pool
+	function  func(*invocation) outcome
+	arn       string // of the function
 	queues    *queues
 	log       *logger
 	said      string // the last complaint, which is not repeated
@@ -101,11 +102,11 @@ func (d *delivery) advance(ctx context.Context, sh *shard) (int, error) {
 }
 
 // deliver invokes the function until it is done with each record of a batch, or they are given up.
-func (d *delivery) deliver(ctx context.Context, shard string, b batch) error {
+func (d *delivery) deliver(ctx context.Context, shardID string, b batch) error {
 	for work := []batch{b}; len(work) > 0; {
 		now, old := d.mapping.fresh(work[0], time.Now())
 		if old != nil {
-			if err := d.giveUp(shard, conditionAge, *old); err != nil {
+			if err := d.giveUp(shardID, conditionAge, *old); err != nil {
 				return err
 			}
 		}
@@ -121,7 +122,7 @@ func (d *delivery) deliver(ctx context.Context, shard string, b batch) error {
 		}
 		again, lost := d.mapping.next(now, d.mapping.firstFailed(out, now.records))
 		if lost != nil {
-			if err := d.giveUp(shard, conditionRetries, *lost); err != nil {
+			if err := d.giveUp(shardID, conditionRetries, *lost); err != nil {
 				return err
 			}
 		}
@@ -143,7 +144,7 @@ func (d *delivery) invoke(ctx context.Context, records []record) (outcome, error
 	}
 	inv := &invocation{id: newUUID(), payload: payload, done: make(chan outcome, 1)}
 	result := make(chan outcome, 1)
-	go func() { result <- d.function.invoke(inv) }()
+	go func() { result <- d.function(inv) }()
 	select {
 	case out := <-result:
 		return out, ctx.Err()
@@ -153,13 +154,13 @@ func (d *delivery) invoke(ctx context.Context, records []record) (outcome, error
 }
 
 // giveUp tells the on-failure queue, if there is one, of records that are not tried again.
-func (d *delivery) giveUp(shard, condition string, b batch) error {
+func (d *delivery) giveUp(shardID, condition string, b batch) error {
 	d.log.printf("sandbox", "%s: gave up %s (%s)", d.mapping.function, b, condition)
 	if d.mapping.onFailure == "" {
 		return nil
 	}
 	now := time.Now()
-	_, err := d.queues.send(d.mapping.onFailure, failureNotice(d.function.arn, d.stream.arn, shard, condition, b, now), now)
+	_, err := d.queues.send(d.mapping.onFailure, failureNotice(d.arn, d.stream.arn, shardID, condition, b, now), now)
 	return err
 }
 

@@ -227,7 +227,8 @@ func (s *Sandbox) startDeliveries(ctx context.Context) error {
 			s.log.printf("sandbox", "%s gets no events: %v", m.function, err)
 			continue
 		}
-		d := &delivery{mapping: m, stream: stream, positions: at, function: s.pools[m.function], queues: s.queues, log: s.log}
+		d := &delivery{mapping: m, stream: stream, positions: at, function: s.pools[m.function].invoke, arn: s.pools[m.function].arn,
+			queues: s.queues, log: s.log}
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan struct{})
 		go func() {

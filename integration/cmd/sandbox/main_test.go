@@ -37,10 +37,18 @@ func build(t *testing.T) string {
 	return file
 }
 
-// launch starts a command from the project's root in a process group of its own and waits until it serves.
+// launch starts a command with the echo template and waits until it serves.
 func launch(t *testing.T, args ...string) *running {
 	t.Helper()
-	cmd := exec.Command(args[0], append(args[1:], "-addr", "127.0.0.1:0", "-template", echoTemplate)...)
+	r := serve(t, append(args, "-template", echoTemplate)...)
+	r.function = r.pid(t)
+	return r
+}
+
+// serve starts a command from the project's root in a process group of its own and waits until it serves.
+func serve(t *testing.T, args ...string) *running {
+	t.Helper()
+	cmd := exec.Command(args[0], append(args[1:], "-addr", "127.0.0.1:0")...)
 	cmd.Dir = "../../.."
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var stderr bytes.Buffer
@@ -57,9 +65,7 @@ func launch(t *testing.T, args ...string) *running {
 	for lines.Scan() {
 		if rest, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
 			go func() { _, _ = io.Copy(io.Discard, stdout) }()
-			r := &running{cmd: cmd, url: strings.Fields(rest)[0]}
-			r.function = r.pid(t)
-			return r
+			return &running{cmd: cmd, url: strings.Fields(rest)[0]}
 		}
 	}
 	t.Fatalf("%v ended: %s", args, stderr.String())
