@@ -13,8 +13,8 @@ import (
 type Config struct {
 	// Base sends the single requests. It must not send anything again with another key. Default: [http.DefaultTransport].
 	Base http.RoundTripper
-	// Methods are those whose requests get a key and are repeated. Requests with others go straight to Base. Default:
-	// POST and PATCH.
+	// Methods are those whose requests get a key and are repeated. Requests with others go straight to Base, unless they
+	// bring a key. Default: POST and PATCH.
 	Methods []string
 	// BareKeys sends keys without quotes, for servers that do not know structured fields. A key that needs quotes is then
 	// refused.

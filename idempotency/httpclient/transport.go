@@ -20,7 +20,7 @@ type Transport struct {
 // A response is a final answer; [OutcomeOf] tells more, also of the one exception: a 425 or 429 to an operation that was
 // given up and had no effect. An error is an [*OutcomeUnknown], a [*NotDone], or says why nothing was sent at all.
 func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	if !slices.Contains(t.cfg.Methods, req.Method) {
+	if !t.keeps(req) {
 		return t.pass(req)
 	}
 	o, err := t.begin(req)
@@ -31,6 +31,14 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return o.run()
+}
+
+// keeps reports whether a request is an operation: by its method, or because it was given a key. What a client makes of a
+// redirect has the headers and the context of the operation that was redirected, and is one by its method only.
+func (t *Transport) keeps(req *http.Request) bool {
+	_, inHeader := req.Header[idempotency.KeyHeader]
+	given := inHeader || req.Context().Value(keyInContext{}) != nil
+	return slices.Contains(t.cfg.Methods, req.Method) || given && req.Response == nil
 }
 
 // Do sends one operation and follows no redirect. The outcome is known for what [*OutcomeUnknown] and [*NotDone] say,
