@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"firstwriter/functions/internal/endpoint"
+	"firstwriter/functions/internal/endpoint/endpointtest"
 	"firstwriter/functions/internal/provider/providertest"
 	"firstwriter/idempotency/apigateway"
 	"firstwriter/integration/dynamofake"
@@ -39,9 +40,9 @@ func newFunction(t *testing.T) *function {
 	t.Helper()
 	f := &function{t: t, psp: providertest.NewPSP(t), log: &bytes.Buffer{}}
 	f.db, f.client = dynamofake.Start(t)
-	f.createTable("records", "id")
-	f.createTable("payments", "pk", "tenant_reference", "created_at")
-	f.createOutbox()
+	endpointtest.CreateTable(t, f.client, "records", []string{"id"})
+	endpointtest.CreateTable(t, f.client, "outbox", []string{"order_key", "id"})
+	f.createTable()
 	f.db.Reset()
 	cfg := providertest.NewSecretsManager(t, providertest.Secret).Config
 	s := settings{paymentsTable: "payments", outboxTable: "outbox", Settings: endpoint.Settings{IdempotencyTable: "records",
@@ -53,66 +54,16 @@ func newFunction(t *testing.T) *function {
 	return f
 }
 
-// createTable makes a table with a partition key, and the index by-reference where two more attributes are given.
-func (f *function) createTable(name, key string, index ...string) {
+// createTable makes the table of the payments, with its index.
+func (f *function) createTable() {
 	f.t.Helper()
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest,
-		KeySchema: []types.KeySchemaElement{{AttributeName: &key, KeyType: types.KeyTypeHash}}}
-	for _, a := range append([]string{key}, index...) {
-		in.AttributeDefinitions = append(in.AttributeDefinitions,
-			types.AttributeDefinition{AttributeName: aws.String(a), AttributeType: types.ScalarAttributeTypeS})
-	}
-	if len(index) == 2 {
-		in.GlobalSecondaryIndexes = []types.GlobalSecondaryIndex{{
-			IndexName: aws.String(byReference), Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
-			KeySchema: []types.KeySchemaElement{{AttributeName: &index[0], KeyType: types.KeyTypeHash},
-				{AttributeName: &index[1], KeyType: types.KeyTypeRange}}}}
-	}
-	if _, err := f.client.CreateTable(f.t.Context(), in); err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-// createOutbox makes the table of the events, as the template has it but for its stream.
-func (f *function) createOutbox() {
-	f.t.Helper()
-	if _, err := f.client.CreateTable(f.t.Context(), &dynamodb.CreateTableInput{
-		TableName: aws.String("outbox"), BillingMode: types.BillingModePayPerRequest,
-		KeySchema: []types.KeySchemaElement{{AttributeName: aws.String("order_key"), KeyType: types.KeyTypeHash},
-			{AttributeName: aws.String("id"), KeyType: types.KeyTypeRange}},
-		AttributeDefinitions: []types.AttributeDefinition{
-			{AttributeName: aws.String("order_key"), AttributeType: types.ScalarAttributeTypeS},
-			{AttributeName: aws.String("id"), AttributeType: types.ScalarAttributeTypeS}},
-	}); err != nil {
-		f.t.Fatal(err)
-	}
+	endpointtest.CreateTable(f.t, f.client, "payments", []string{"pk"}, types.GlobalSecondaryIndex{IndexName: aws.String(byReference),
+		Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
+		KeySchema:  endpointtest.Keys("tenant_reference", "created_at")})
 }
 
 // longestTenant is what endpoint.Tenant takes, in bytes.
 const longestTenant = 1024
-
-// event is a request of acme's alice, unless a test changes it.
-func event(method, route, key, body string) request {
-	e := request{RouteKey: method + " " + route, RawPath: route, Body: body, Headers: map[string]string{"content-type": "application/json"}}
-	if key != "" {
-		e.Headers["idempotency-key"] = key
-	}
-	e.RequestContext.HTTP.Method = method
-	return as(e, "acme", "alice")
-}
-
-func as(e request, tenant, sub string) request {
-	claims := map[string]string{"sub": sub}
-	if tenant != "" {
-		claims["tenant_id"] = tenant
-	}
-	authorizer := fmt.Sprintf(`{"jwt":{"claims":%s}}`, must(json.Marshal(claims)))
-	e.RequestContext.Authorizer = nil
-	if err := json.Unmarshal([]byte(authorizer), &e.RequestContext.Authorizer); err != nil {
-		panic(err)
-	}
-	return e
-}
 
 func must[T any](v T, err error) T {
 	if err != nil {
@@ -140,39 +91,23 @@ func (f *function) sendWithin(ctx context.Context, e request) response {
 
 func (f *function) post(key, body string) response {
 	f.t.Helper()
-	return f.send(event("POST", "/payments", key, body))
+	return f.send(endpointtest.Event("POST", "/payments", key, body))
 }
 
 func (f *function) get(tenant, path string) response {
 	f.t.Helper()
 	route, query, _ := strings.Cut(path, "?")
-	e := event("GET", route, "", "")
+	e := endpointtest.Event("GET", route, "", "")
 	e.RawQueryString = query
 	if id, ok := strings.CutPrefix(route, "/payments/"); ok {
 		e.RouteKey, e.PathParameters = "GET /payments/{id}", map[string]string{"id": id}
 	}
-	return f.send(as(e, tenant, "alice"))
+	return f.send(endpointtest.As(e, tenant, "alice"))
 }
 
-// wants checks a status and, where code is given, that the body is that problem.
 func (f *function) wants(r response, status int, code string) {
 	f.t.Helper()
-	if r.StatusCode != status {
-		f.t.Fatalf("status %d, want %d: %s", r.StatusCode, status, r.Body)
-	}
-	if code == "" {
-		return
-	}
-	var p struct {
-		Type, Code string
-		Status     int
-	}
-	if err := json.Unmarshal([]byte(r.Body), &p); err != nil || p.Code != code || p.Status != status || p.Type == "" {
-		f.t.Errorf("not the problem %s: %s (%v)", code, r.Body, err)
-	}
-	if r.Headers["Content-Type"] != "application/problem+json" {
-		f.t.Errorf("content type %q", r.Headers["Content-Type"])
-	}
+	endpointtest.Wants(f.t, r, status, code)
 }
 
 func (f *function) wantsCharges(requests, charges int) {
@@ -184,13 +119,7 @@ func (f *function) wantsCharges(requests, charges int) {
 
 func (f *function) wantsReplay(r, first response) {
 	f.t.Helper()
-	if r.Headers["Idempotent-Replayed"] != "true" {
-		f.t.Errorf("not a replay: %+v", r)
-	}
-	if r.StatusCode != first.StatusCode || r.Body != first.Body || r.Headers["Location"] != first.Headers["Location"] ||
-		r.Headers["Content-Type"] != first.Headers["Content-Type"] {
-		f.t.Errorf("replayed %+v\nof %+v", r, first)
-	}
+	endpointtest.WantsReplay(f.t, r, first)
 }
 
 func TestFirstThenReplay(t *testing.T) {
@@ -290,7 +219,7 @@ func TestProviderOutlastsTheRequest(t *testing.T) {
 	defer cancel()
 	f.psp.Cut = cancel
 	text := body("source", `"tok_cut"`)
-	f.wants(f.sendWithin(ctx, event("POST", "/payments", "k", text)), 503, "provider-unavailable")
+	f.wants(f.sendWithin(ctx, endpointtest.Event("POST", "/payments", "k", text)), 503, "provider-unavailable")
 	f.wantsCharges(1, 1)
 	f.wants(f.post("k", text), 201, "")
 	f.wantsCharges(2, 1)
@@ -351,7 +280,7 @@ func TestPaymentsStayInTheirTenant(t *testing.T) {
 	}
 	other := f.post("k", body("amount", "1"))
 	f.wants(other, 422, "key-reused")
-	e := as(event("POST", "/payments", "k", body("amount", "1")), "globex", "alice")
+	e := endpointtest.As(endpointtest.Event("POST", "/payments", "k", body("amount", "1")), "globex", "alice")
 	if other = f.send(e); other.StatusCode != 201 || other.Headers["Location"] == location {
 		t.Errorf("globex pays with its own key: %+v", other)
 	}
@@ -360,29 +289,33 @@ func TestPaymentsStayInTheirTenant(t *testing.T) {
 func TestReplaysStayWithTheirPrincipal(t *testing.T) {
 	f := newFunction(t)
 	first := f.post("k", body())
-	f.wants(f.send(as(event("POST", "/payments", "k", body()), "acme", "bob")), 403, "replay-forbidden")
+	f.wants(f.send(endpointtest.As(endpointtest.Event("POST", "/payments", "k", body()), "acme", "bob")), 403, "replay-forbidden")
 	f.wantsReplay(f.post("k", body()), first)
 }
 
 func TestCallerWithoutATenant(t *testing.T) {
 	f := newFunction(t)
 	for name, change := range map[string]func(request) request{
-		"no claim":     func(e request) request { return as(e, "", "alice") },
-		"too long":     func(e request) request { return as(e, strings.Repeat("t", longestTenant+1), "alice") },
-		"no token":     func(e request) request { e.RequestContext.Authorizer = nil; return e },
-		"header, only": func(e request) request { e = as(e, "", "alice"); e.Headers["x-tenant-id"] = "acme"; return e },
+		"no claim": func(e request) request { return endpointtest.As(e, "", "alice") },
+		"too long": func(e request) request { return endpointtest.As(e, strings.Repeat("t", longestTenant+1), "alice") },
+		"no token": func(e request) request { e.RequestContext.Authorizer = nil; return e },
+		"header, only": func(e request) request {
+			e = endpointtest.As(e, "", "alice")
+			e.Headers["x-tenant-id"] = "acme"
+			return e
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f.t = t
-			f.wants(f.send(change(event("POST", "/payments", "k", body()))), 403, "caller-unknown")
-			get := event("GET", "/payments", "", "")
+			f.wants(f.send(change(endpointtest.Event("POST", "/payments", "k", body()))), 403, "caller-unknown")
+			get := endpointtest.Event("GET", "/payments", "", "")
 			get.RawQueryString = "reference=order-42&tenant_id=acme"
 			f.wants(f.send(change(get)), 403, "caller-unknown")
 		})
 	}
 	f.t = t
 	f.wantsCharges(0, 0)
-	longest := as(event("POST", "/payments", "k", body()), strings.Repeat("t", longestTenant), "alice")
+	longest := endpointtest.As(endpointtest.Event("POST", "/payments", "k", body()), strings.Repeat("t", longestTenant), "alice")
 	f.wants(f.send(longest), 201, "")
 }
 
@@ -391,7 +324,7 @@ func TestInvalidPaymentBurnsNoKey(t *testing.T) {
 	for _, text := range []string{"", "{", body("amount", "-5"), body("metadata", "[]"), body() + body()} {
 		f.wants(f.post("k", text), 400, "invalid-request")
 	}
-	e := event("POST", "/payments", "k", "not base64!")
+	e := endpointtest.Event("POST", "/payments", "k", "not base64!")
 	e.IsBase64Encoded = true
 	f.wants(f.send(e), 400, "invalid-request")
 	f.wantsCharges(0, 0)
@@ -410,7 +343,7 @@ func TestBodyLimit(t *testing.T) {
 func TestLargestPaymentFits(t *testing.T) {
 	f := newFunction(t)
 	text := body("metadata", metadataOf(maxMetadata), "reference", quoted(strings.Repeat("💶", 64)))
-	e := as(event("POST", "/payments", "k", text), strings.Repeat("t", longestTenant), "alice")
+	e := endpointtest.As(endpointtest.Event("POST", "/payments", "k", text), strings.Repeat("t", longestTenant), "alice")
 	first := f.send(e)
 	f.wants(first, 201, "")
 	f.wantsReplay(f.send(e), first)
@@ -421,7 +354,7 @@ func TestNoSuchPayment(t *testing.T) {
 	for _, id := range []string{"pay_none", "pay_" + strings.Repeat("A", 43), "", "x", strings.Repeat("x", 4000), "pay_" + strings.Repeat("#", 43)} {
 		f.wants(f.get("acme", "/payments/"+id), 404, "not-found")
 	}
-	f.wants(f.send(event("GET", "/other", "", "")), 404, "not-found")
+	f.wants(f.send(endpointtest.Event("GET", "/other", "", "")), 404, "not-found")
 }
 
 func TestListRefusesQueries(t *testing.T) {
@@ -513,7 +446,7 @@ func TestReadsGiveUpInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &function{t: t}
 		f.db, f.client = dynamofake.Start(t)
-		f.createTable("payments", "pk", "tenant_reference", "created_at")
+		f.createTable()
 		a := &api{payments: table{client: f.client, name: "payments"}, log: slog.New(slog.DiscardHandler)}
 		f.handle = a.handle
 		for op, path := range map[string]string{"GetItem": "/payments/pay_" + strings.Repeat("A", 43), "Query": "/payments?reference=r"} {
@@ -531,7 +464,7 @@ func TestReadsGiveUpInTime(t *testing.T) {
 
 func TestPostNeedsTheGuard(t *testing.T) {
 	a := &api{}
-	if r, err := a.handle(t.Context(), event("POST", "/payments", "k", body())); err == nil {
+	if r, err := a.handle(t.Context(), endpointtest.Event("POST", "/payments", "k", body())); err == nil {
 		t.Errorf("it answered %+v", r)
 	}
 }
@@ -561,7 +494,7 @@ func TestSampleEvents(t *testing.T) {
 func TestBase64Body(t *testing.T) {
 	f := newFunction(t)
 	first := f.post("k", body())
-	e := event("POST", "/payments", "k", base64.StdEncoding.EncodeToString([]byte(body())))
+	e := endpointtest.Event("POST", "/payments", "k", base64.StdEncoding.EncodeToString([]byte(body())))
 	e.IsBase64Encoded = true
 	f.wants(first, 201, "")
 	f.wantsReplay(f.send(e), first)

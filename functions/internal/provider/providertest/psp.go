@@ -7,12 +7,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 )
 
 // PSP is a payment provider that keeps its promise about Idempotency-Key and misbehaves where the source asks for it:
-// tok_declined always, the others on the first request with a key.
+// tok_declined always, the others on the first request with a key; tok_flaky_declined is declined after that.
 type PSP struct {
 	URL string
 	Cut func() // called on tok_cut, before the answer that never comes
@@ -67,10 +68,10 @@ func (p *PSP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	first := !p.seen[key]
 	p.seen[key] = true
 	switch {
-	case c.Source == "tok_declined":
+	case c.Source == "tok_declined", !first && c.Source == "tok_flaky_declined":
 		w.WriteHeader(http.StatusPaymentRequired)
 		return
-	case first && c.Source == "tok_flaky":
+	case first && strings.HasPrefix(c.Source, "tok_flaky"):
 		w.WriteHeader(http.StatusInternalServerError)
 		return
 	case first && c.Source == "tok_busy":
