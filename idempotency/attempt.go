@@ -1,6 +1,7 @@
 package idempotency
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"sync"
@@ -19,6 +20,7 @@ type Attempt struct {
 	deadline   time.Time     // until when it may work: the lease without the margin
 	budget     time.Duration // for the completion, at the end of the time until deadline
 	rerun      bool          // an earlier attempt had this key
+	recovering bool          // the recovery function is running, or has given the answer
 	tookOrphan bool          // the claim was, or may have been, taken from a processing record
 	mayHold    bool          // a claim or takeover was sent and not refused
 	orphanAge  time.Duration // since the claim of the orphan that it met
@@ -69,6 +71,10 @@ func AttemptFrom(ctx context.Context) *Attempt {
 // ID is the id of the attempt's record: the same for every attempt with this key, and safe to log.
 func (t *Attempt) ID() string { return t.id }
 
+// Request is the request that the attempt is for, as the adapter made it. It must not be changed. In [Config.Recover] it
+// tells what an earlier attempt was asked to do.
+func (t *Attempt) Request() *Request { return t.request }
+
 // Epoch is the attempt's fencing number: greater than that of every earlier attempt with this key. A system that
 // remembers the greatest one it has seen can refuse an attempt that lost its lease. It is the claim's time in Unix ms,
 // or more.
@@ -107,8 +113,11 @@ func (t *Attempt) Decide(d Disposition) {
 	t.disposition = d
 }
 
-// Withhold keeps the handler's response out of the record, because it is secret, or too large: the first caller gets it,
-// and where it would have been recorded, every later request with the key is answered 409 response-not-stored. What
+// maxRecorded is the largest response body, in bytes, that is recorded. AWS Lambda's limit is 6 MB.
+const maxRecorded = 16 << 20
+
+// Withhold keeps the handler's response out of the record, because it is secret, or too large (a body over 16 MiB is
+// withheld in any case): the first caller gets it, and where it would have been recorded, every later request with the key is answered 409 response-not-stored. What
 // becomes of the claim is decided on the response, as always.
 func (t *Attempt) Withhold() {
 	t.mu.Lock()
@@ -124,7 +133,7 @@ func (t *Attempt) recordableOf(r *Response) Response {
 	t.mu.Lock()
 	withheld := t.withheld
 	t.mu.Unlock()
-	if !withheld {
+	if !withheld && len(r.Body) <= maxRecorded {
 		return recordedForm(r)
 	}
 	t.instead = &substitute{real: r, recorded: t.problem(OutcomeFirst, responseNotStored, 0).response}
@@ -143,12 +152,17 @@ func (t *Attempt) decided() Disposition {
 	return t.disposition
 }
 
-// dispose says what becomes of the claim after a response.
+// dispose says what becomes of the claim after a response, or after an error, where r is nil. What was an orphan before
+// the recovery function ran stays one, unless the function has found the response.
 func (t *Attempt) dispose(r *Response) Disposition {
-	if d := t.decided(); d != 0 {
+	d := t.decided()
+	if d == 0 && r != nil {
+		d = cmp.Or(t.guard.cfg.Disposition(r), DispositionByStatus(r))
+	}
+	if d == Keep && r != nil || d == LetGo && !t.recovering {
 		return d
 	}
-	return t.guard.cfg.Disposition(r)
+	return Doubt
 }
 
 // plan fixes, for a claim at now, until when the attempt may work, how much of that is kept for its completion, and the
@@ -170,9 +184,12 @@ func (t *Attempt) startable(now time.Time) bool {
 
 // expiry is the expires_at of a processing record written at now: long after its lease, and never under the policies
 // that keep orphans until somebody looks.
-func (t *Attempt) expiry(now time.Time) time.Time {
+func (t *Attempt) expiry(now, lease time.Time) time.Time {
 	if t.guard.cfg.Orphans != Rerun {
 		return time.Time{}
+	}
+	if late := now.Add(orphanRetention - leaseToExpiry); lease.After(late) {
+		now = now.Add(lease.Sub(late))
 	}
 	return ceilSeconds(now.Add(orphanRetention))
 }

@@ -85,7 +85,6 @@ func (t *Attempt) afterHandler(ctx context.Context, r *Response, err error) (*Re
 
 // beginUndoing records the answer of an operation that failed for good, and then undoes its steps.
 func (t *Attempt) beginUndoing(ctx context.Context, r *Response) (*Response, error) {
-	r.Header, _ = sendable(r.Header)
 	answer := t.recordableOf(r)
 	raw, err := json.Marshal(failedAnswer(answer))
 	if err != nil {

@@ -31,10 +31,11 @@ type Config struct {
 	// other's keys. A request without a scope is refused with 403 before any lookup.
 	Scope CallerFunc
 	// Principal names who may see a replay, where a scope has several users: a record made by one principal is
-	// answered to another with 403. Default: everybody of the scope. A request without a principal is refused.
+	// answered to another with 403. Default: everybody of the scope. A request without a principal is refused. Where it is
+	// added to an endpoint, or its values change, records made before are answered with 403 until they expire.
 	Principal CallerFunc
 
-	// Namespace keeps applications apart that share a table.
+	// Namespace keeps applications apart that share a table. Changing it makes every key new.
 	Namespace string
 	// Secret, of at least 16 bytes, makes record ids unguessable (HMAC-SHA-256). Without it, whoever reads the table
 	// can try out scopes and keys that are easy to guess. Changing it makes every key new.
@@ -67,7 +68,9 @@ type Config struct {
 	// Orphans says what happens after an attempt whose outcome nobody knows. Default: [Rerun].
 	Orphans OrphanPolicy
 	// Recover is called under the policy of that name, with the claim held, when an earlier attempt's outcome is not
-	// known. It returns the response of the operation if that took effect, or nil to run the handler.
+	// known; [Attempt.Request] tells what was asked for. It returns the response of the operation if that took effect, or
+	// nil to run the handler. A response that is not recorded (a 503, say, because the look-up failed), or an error, leaves
+	// the outcome unknown: the next attempt looks again.
 	Recover RunHandler
 
 	// Lease is how long a run may take where the context has no deadline; otherwise the deadline ends the lease.
@@ -98,7 +101,7 @@ type Config struct {
 	// Logger gets what an operator must know. Records are named by id; keys, tokens and bodies are never logged.
 	// Default: [slog.Default].
 	Logger *slog.Logger
-	// Observe gets one event for each request.
+	// Observe gets one event for each request, before the answer goes out. It must not block.
 	Observe func(context.Context, Event)
 	// Now is the clock, for tests. Default: [time.Now].
 	Now func() time.Time

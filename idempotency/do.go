@@ -68,14 +68,27 @@ func (a answer) result(id string, into any) error {
 	if p := a.problem; p != nil {
 		return &Error{Code: p.Code, Detail: p.Detail, Retryable: p.Retryable, RetryAfter: p.RetryAfter, ID: id, Err: a.err}
 	}
-	if a.response.Header.Get("Content-Type") == problemType { // recorded in place of a result that was withheld
-		return &Error{Code: responseNotStored.Code, Detail: responseNotStored.Detail, ID: id}
+	if a.response.Status != http.StatusOK {
+		return a.response.instead(id)
 	}
 	if err := json.Unmarshal(a.response.Body, into); err != nil {
 		return fmt.Errorf("idempotency: the recorded result of %s is of another type: %w", id, err)
 	}
 	return nil
 }
+
+// instead is the error for what is recorded in place of a result: that it was withheld, or the store's answer to a refused
+// write.
+func (r *Response) instead(id string) error {
+	var doc struct{ Code string }
+	if r.Header.Get("Content-Type") == problemType && json.Unmarshal(r.Body, &doc) == nil && doc.Code == responseNotStored.Code {
+		return &Error{Code: responseNotStored.Code, Detail: responseNotStored.Detail, ID: id}
+	}
+	return &Error{Code: writeRefused, Detail: "An enlisted write was refused. The response says what was answered to that.", ID: id, Response: r.clone()}
+}
+
+// writeRefused is the code of an [Error] for which there is no problem document of the guard's own.
+const writeRefused = "write-refused"
 
 // Error says why an operation has no result.
 type Error struct {
@@ -85,6 +98,7 @@ type Error struct {
 	RetryAfter time.Duration // when to, where that is known
 	ID         string        // of the record
 	Err        error         // what went wrong, where something did
+	Response   *Response     // for ErrWriteRefused: the answer that was made to that, and is recorded
 }
 
 // The errors that [Do] returns match these by their code.
@@ -95,6 +109,7 @@ var (
 	ErrOutcomeUnknown   error = &Error{Code: outcomeUnknown.Code}    // nobody knows what a run did; Retryable says whether to ask again
 	ErrResultNotStored  error = &Error{Code: responseNotStored.Code} // fn has run, and has withheld its result
 	ErrStoreUnavailable error = &Error{Code: storeUnavailable.Code}  // fn did not run, because it could not be protected
+	ErrWriteRefused     error = &Error{Code: writeRefused}           // a condition of a write that fn enlisted does not hold
 )
 
 // Error implements error.

@@ -12,14 +12,8 @@ import (
 // function may come first.
 func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
 	if t.tookOrphan && t.guard.cfg.Orphans == Recover && !t.record.Compensating() {
-		r, cut, err := t.work(ctx, new(attemptContext), t.guard.cfg.Recover)
-		switch {
-		case err == errNoTime:
-			return *t.unavailable(ctx, err)
-		case r != nil || err != nil:
-			return t.finish(ctx, cut, r, err)
-		case cut != nil:
-			return *t.unavailable(ctx, cut)
+		if found := t.recover(ctx); found != nil {
+			return *found
 		}
 	}
 	r, cut, err := t.work(ctx, &t.handlerCtx, run)
@@ -30,6 +24,27 @@ func (t *Attempt) run(ctx context.Context, run RunHandler) answer {
 		err = errors.New("the handler returned neither a response nor an error")
 	}
 	return t.finish(ctx, cut, r, err)
+}
+
+// recover calls the recovery function. It returns nil where the handler may run: then nothing remains of what the function
+// has enlisted or said of a response.
+func (t *Attempt) recover(ctx context.Context) *answer {
+	t.recovering = true
+	r, cut, err := t.work(ctx, new(attemptContext), t.guard.cfg.Recover)
+	switch {
+	case err == errNoTime:
+		return t.unavailable(ctx, err)
+	case r != nil || err != nil:
+		a := t.finish(ctx, cut, r, err)
+		return &a
+	case cut != nil:
+		return t.unavailable(ctx, cut)
+	}
+	t.recovering = false
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.enlisted, t.disposition, t.withheld, t.compensate = nil, 0, false, false
+	return nil
 }
 
 // work runs a function of the endpoint within the lease, in a context of its own. The lease is asked anew each time: the
@@ -44,7 +59,7 @@ func (t *Attempt) work(ctx context.Context, hctx *attemptContext, run RunHandler
 	defer end()
 	t.stop = end
 	*hctx = attemptContext{limited, t, handlerKey{}}
-	r, err = t.call(ctx, hctx, now, run)
+	r, err = t.call(hctx, now, run)
 	return r, context.Cause(limited), err
 }
 
@@ -59,19 +74,26 @@ func (t *Attempt) limit(ctx context.Context, now time.Time) (limited context.Con
 	return limited, func() { r.end(); cancel(nil) }
 }
 
-// call runs the handler. A panic, or runtime.Goexit, orphans the claim and goes on.
-func (t *Attempt) call(ctx, hctx context.Context, start time.Time, run RunHandler) (*Response, error) {
-	returned := false
-	defer func() {
-		t.handlerTook += t.guard.cfg.Now().Sub(start)
-		if !returned {
-			t.orphan(ctx)
-		}
-	}()
+// call runs the handler, and the undos that its answer calls for.
+func (t *Attempt) call(hctx context.Context, start time.Time, run RunHandler) (*Response, error) {
+	defer func() { t.handlerTook += t.guard.cfg.Now().Sub(start) }()
 	r, err := run(hctx)
-	r, err = t.afterHandler(hctx, r, err)
-	returned = true
-	return r, err
+	if err == nil && r != nil {
+		r, err = t.own(r)
+	}
+	return t.afterHandler(hctx, r, err)
+}
+
+// own is a response of the handler's as it is sent and recorded. The handler's stays as it is: it may be shared.
+func (t *Attempt) own(r *Response) (*Response, error) {
+	if r.Status < 200 || r.Status > 999 {
+		return nil, fmt.Errorf("the handler answered with status %d, which is none that ends a request", r.Status)
+	}
+	header, dropped := sendable(r.Header)
+	if dropped > 0 {
+		t.guard.cfg.Logger.Warn("idempotency: response headers with CR or LF dropped", "id", t.id, "headers", dropped)
+	}
+	return &Response{Status: r.Status, Header: header, Body: r.Body}, nil
 }
 
 // finish settles the claim as the handler's result says. cut is why its context ended before it returned, if it did.
@@ -82,11 +104,6 @@ func (t *Attempt) finish(ctx context.Context, cut error, r *Response, err error)
 	if err != nil {
 		return t.fail(ctx, err)
 	}
-	var dropped int
-	if r.Header, dropped = sendable(r.Header); dropped > 0 {
-		t.guard.cfg.Logger.Warn("idempotency: response headers with CR or LF dropped", "id", t.id, "headers", dropped)
-	}
-	r.Header.Del(ReplayHeader)
 	disposition := t.dispose(r)
 	if cut != nil && disposition == Keep {
 		// The handler was cut off: what it returned may be only half of what it did.
@@ -107,7 +124,7 @@ func (t *Attempt) finish(ctx context.Context, cut error, r *Response, err error)
 // nothing that matters.
 func (t *Attempt) fail(ctx context.Context, err error) answer {
 	a := t.failure(err)
-	if t.decided() == LetGo {
+	if t.dispose(nil) == LetGo {
 		a.outcome = OutcomeReleased
 		return t.settle(ctx, t.release(ctx), a)
 	}
@@ -134,7 +151,7 @@ func (t *Attempt) doubt(ctx context.Context, a answer) answer { return t.settle(
 func (t *Attempt) settle(ctx context.Context, err error, a answer) answer {
 	var refused *RefusedError
 	if errors.As(err, &refused) && refused.Record.completedBy(t.asker.Owner) {
-		return t.own(ctx, refused.Record)
+		return t.mine(ctx, refused.Record)
 	}
 	return a
 }
@@ -158,8 +175,11 @@ func (t *Attempt) notKept(ctx context.Context, r *Response, err error, transacte
 		if business.Answer == nil {
 			return t.doubt(ctx, t.failure(err))
 		}
-		r = business.Answer
-		r.Header, _ = sendable(r.Header)
+		answered, invalid := t.own(business.Answer)
+		if invalid != nil {
+			return t.doubt(ctx, t.failure(invalid))
+		}
+		r = answered
 		err = t.keep(ctx, recordedForm(r), nil)
 	}
 	var refused *RefusedError
@@ -203,7 +223,7 @@ func (t *Attempt) lookUp(ctx context.Context, cause error) answer {
 // attempt is fenced. A fenced attempt's result is dropped; the record that stands decides, but is not taken over.
 func (t *Attempt) lost(ctx context.Context, seen *Record) answer {
 	if seen.completedBy(t.asker.Owner) {
-		return t.own(ctx, seen)
+		return t.mine(ctx, seen)
 	}
 	d := Decide(seen, t.asker, t.guard.cfg.Now())
 	switch d {
@@ -223,8 +243,8 @@ func (t *Attempt) lost(ctx context.Context, seen *Record) answer {
 	return a
 }
 
-// own answers with this attempt's own recorded response, or with the one that it keeps out of the record.
-func (t *Attempt) own(ctx context.Context, seen *Record) answer {
+// mine answers with this attempt's own recorded response, or with the one that it keeps out of the record.
+func (t *Attempt) mine(ctx context.Context, seen *Record) answer {
 	r, err := t.recorded(context.WithoutCancel(ctx), seen)
 	if err != nil {
 		a := t.unanswered()

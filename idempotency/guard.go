@@ -14,6 +14,7 @@ const (
 	letGoBudget      = 500 * time.Millisecond // for giving a claim back
 	completionBudget = 2 * time.Second        // at most; less where a third of the remaining time is less
 	orphanRetention  = 7 * 24 * time.Hour     // how long an unfinished record stays under Rerun
+	leaseToExpiry    = 24 * time.Hour         // at least; an unfinished record with a lease of days stays longer
 	claimRounds      = 8                      // decisions before a request that always meets another record gives up
 )
 
@@ -66,7 +67,15 @@ func (t *Attempt) once(ctx context.Context, run RunHandler) answer {
 	if turnedAway := t.acquire(ctx); turnedAway != nil {
 		return *turnedAway
 	}
-	return t.run(ctx, run)
+	returned := false
+	defer func() {
+		if !returned { // a panic of the endpoint's code, or runtime.Goexit
+			t.orphan(ctx)
+		}
+	}()
+	a := t.run(ctx, run)
+	returned = true
+	return a
 }
 
 // admit makes the checks that need no lookup, and computes whose record the request is about. An empty key means that
@@ -174,7 +183,7 @@ func (t *Attempt) claim(ctx context.Context) error {
 	t.rerun = false
 	t.record = Record{ID: t.id, Version: SchemaVersion, Status: Processing, Owner: t.asker.Owner, Epoch: now.UnixMilli(),
 		Fingerprint: t.print.current, Principal: t.asker.Principal, Endpoint: t.request.Route, RequestID: t.request.RequestID,
-		LeaseUntil: lease, ExpiresAt: t.expiry(now), CreatedAt: floorMillis(now)}
+		LeaseUntil: lease, ExpiresAt: t.expiry(now, lease), CreatedAt: floorMillis(now)}
 	return t.take(ctx, now, func(ctx context.Context, s Store) error {
 		return s.Claim(ctx, Claim{Record: t.record, Now: now, Skew: t.guard.cfg.Skew})
 	})
@@ -184,8 +193,9 @@ func (t *Attempt) claim(ctx context.Context) error {
 // may come from a processing record is never released before the handler has run.
 func (t *Attempt) takeover(ctx context.Context, seen *Record) error {
 	now := t.guard.cfg.Now()
+	lease := t.plan(ctx, now)
 	w := Takeover{Seen: seen, Owner: t.asker.Owner, Epoch: max(seen.Epoch+1, now.UnixMilli()),
-		LeaseUntil: t.plan(ctx, now), ExpiresAt: t.expiry(now)}
+		LeaseUntil: lease, ExpiresAt: t.expiry(now, lease)}
 	t.rerun, t.tookOrphan = true, t.tookOrphan || seen.Status == Processing
 	taken, _ := w.Apply(seen)
 	t.record = *taken

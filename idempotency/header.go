@@ -19,8 +19,9 @@ var notRecorded = []string{
 
 var notRecordedPrefixes = []string{"Access-Control-", "X-Amzn-", "X-Amz-Apigw-", "Apigw-"}
 
-// sendable returns the headers with canonical names and without the values that hold CR or LF, and how many it dropped:
-// such a value could start a header of its own. Headers that need no change are returned as they are.
+// sendable returns the headers with canonical names, without the replay header, which is the guard's to set, and without
+// the values that hold CR or LF, and how many of those it dropped: such a value could start a header of its own. Headers
+// that need no change are returned as they are; others are copied.
 func sendable(h http.Header) (clean http.Header, dropped int) {
 	if isSendable(h) {
 		return h, 0
@@ -28,6 +29,9 @@ func sendable(h http.Header) (clean http.Header, dropped int) {
 	clean = make(http.Header, len(h))
 	for name, values := range h {
 		name = textproto.CanonicalMIMEHeaderKey(name)
+		if name == ReplayHeader {
+			continue
+		}
 		for _, v := range values {
 			if splits(name) || splits(v) {
 				dropped++
@@ -41,7 +45,7 @@ func sendable(h http.Header) (clean http.Header, dropped int) {
 
 func isSendable(h http.Header) bool {
 	for name, values := range h {
-		if name != textproto.CanonicalMIMEHeaderKey(name) || splits(name) || slices.ContainsFunc(values, splits) {
+		if name == ReplayHeader || name != textproto.CanonicalMIMEHeaderKey(name) || splits(name) || slices.ContainsFunc(values, splits) {
 			return false
 		}
 	}

@@ -13,11 +13,13 @@ const (
 	// Refuse answers 409 outcome-unknown until an operator resolves the record. It is right where an effect can
 	// neither be repeated nor looked up.
 	Refuse
-	// Recover runs [Config.Recover] first, which looks up what the earlier attempt did.
+	// Recover runs [Config.Recover] first, which looks up what the earlier attempt did. Unless it finds the response, or
+	// that the handler may run, the record stays an orphan.
 	Recover
 )
 
-// Disposition says what becomes of the claim when a handler has returned a response.
+// Disposition says what becomes of the claim when a handler has returned a response. The zero value leaves it to
+// [DispositionByStatus]; a value that is none of these counts as Doubt.
 type Disposition int
 
 const (

@@ -81,7 +81,7 @@ func (r *renewal) extend(ctx context.Context, now, cut time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, min(claimBudget, cut.Sub(now)))
 	defer cancel()
 	err := t.guard.cfg.Store.Extend(ctx, Extension{ID: t.id, Owner: t.asker.Owner, Known: t.record.LeaseUntil,
-		LeaseUntil: lease, ExpiresAt: t.expiry(now)})
+		LeaseUntil: lease, ExpiresAt: t.expiry(now, lease)})
 	var refused *RefusedError
 	switch {
 	case err == nil:
