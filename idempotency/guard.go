@@ -328,11 +328,12 @@ func (t *Attempt) invalid(ctx context.Context, refusal *Response) answer {
 func (t *Attempt) unguarded(ctx context.Context, run RunHandler) answer {
 	r, err := run(ctx)
 	if err != nil || r == nil {
-		a := t.problem(OutcomeUnguarded, handlerFailed, 0)
+		a := t.problem(OutcomeUnguarded, failedUnguarded, 0)
 		a.err = err
 		return a
 	}
-	return answer{outcome: OutcomeUnguarded, response: r}
+	header, _ := sendable(r.Header)
+	return answer{outcome: OutcomeUnguarded, response: &Response{Status: r.Status, Header: header, Body: r.Body}}
 }
 
 // reject answers a request that was refused before the lookup.

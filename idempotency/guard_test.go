@@ -131,6 +131,17 @@ func TestUnguarded(t *testing.T) {
 	if x.runs != 4 || len(x.store.calls) != 0 {
 		t.Errorf("%d runs, calls %v", x.runs, x.store.calls)
 	}
+
+	failed := x.guard.Serve(context.Background(), post("", "{}"), func(context.Context) (*Response, error) { return nil, errors.New("half done") })
+	x.want("failed", failed, 500, "handler-failed")
+	if !bytes.Contains(failed.Body, []byte(`"retryable":false`)) {
+		t.Errorf("nothing protects it, and it is told to try again: %s", failed.Body)
+	}
+	odd := &Response{Status: 201, Header: http.Header{ReplayHeader: {"true"}, "X": {"a\r\nb", "c"}}}
+	r := x.guard.Serve(context.Background(), post("", "{}"), func(context.Context) (*Response, error) { return odd, nil })
+	if len(r.Header) != 1 || len(r.Header["X"]) != 1 || len(odd.Header) != 2 {
+		t.Errorf("headers %v of %v", r.Header, odd.Header)
+	}
 }
 
 // TestDispositions tells for each kind of response whether a later attempt runs again.

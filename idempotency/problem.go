@@ -72,6 +72,8 @@ var (
 		Title: "Response not stored", Detail: "The request with this idempotency key took effect, but its response was not kept. Find out by other means what it was."}
 	storeUnavailable = Problem{Code: "store-unavailable", Status: http.StatusServiceUnavailable, Retryable: true,
 		Title: "Idempotency store unavailable", Detail: "This request did not run, because it cannot be protected from running twice now. Send it again later, unchanged and with the same key."}
+	failedUnguarded = Problem{Code: "handler-failed", Status: http.StatusInternalServerError,
+		Title: "Request failed", Detail: "The request failed, and it is not known how far it came. It is not guarded by an idempotency key: sent again, it may take effect twice."}
 	handlerFailed = Problem{Code: "handler-failed", Status: http.StatusInternalServerError, Retryable: true,
 		Title: "Request failed", Detail: "The request failed, and it is not known how far it came. Send it again, unchanged and with the same key."}
 )
