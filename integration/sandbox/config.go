@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -36,6 +37,9 @@ type Config struct {
 	AllowAWS bool
 	// Region is the AWS Region that functions see. Default: "us-east-1".
 	Region string
+	// Intercept puts a handler of the caller's around the built-in database and the fake provider, for tests that act at a
+	// certain call. service is "database" or "provider". Default: none.
+	Intercept func(service string, next http.Handler) http.Handler
 	// Log takes what the functions print and what the sandbox says about them, one line each with the function's name in
 	// front. Default: standard error.
 	Log io.Writer
@@ -48,6 +52,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.Region = cmp.Or(c.Region, localRegion)
 	if c.Log == nil {
 		c.Log = os.Stderr
+	}
+	if c.Intercept == nil {
+		c.Intercept = func(_ string, next http.Handler) http.Handler { return next }
 	}
 	if c.Timeout != 0 && (c.Timeout < time.Second || c.Timeout > 15*time.Minute) {
 		return c, fmt.Errorf("timeout %v is not between 1s and 15m, the limits of Lambda", c.Timeout)

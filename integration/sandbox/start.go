@@ -116,7 +116,7 @@ func (s *Sandbox) startDatabase() (url string, err error) {
 		return "", err
 	}
 	s.onClose(s.fake.Close)
-	return s.serve("127.0.0.1:0", s.fake)
+	return s.serve("127.0.0.1:0", s.cfg.Intercept("database", s.fake))
 }
 
 func (s *Sandbox) startPSP() (url string, err error) {
@@ -127,7 +127,7 @@ func (s *Sandbox) startPSP() (url string, err error) {
 	s.onClose(l.close)
 	ctx, stop := context.WithCancel(context.Background())
 	s.psp = &psp{secret: "sk_" + rand.Text(), ledger: l, stop: ctx}
-	url, err = s.serve("127.0.0.1:0", s.psp)
+	url, err = s.serve("127.0.0.1:0", s.cfg.Intercept("provider", s.psp))
 	s.onClose(func() error { stop(); return nil })
 	return url, err
 }
