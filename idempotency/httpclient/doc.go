@@ -30,6 +30,9 @@
 // that got a 401 after a lost answer: the 401 is about today's token, not about the lost one. The key stays the same then,
 // and it is the caller's to send the operation again with it, later: [WithKey], or a [Journal].
 //
+// Limit operations by [Config.MaxElapsed] or the request's context, not by Timeout of http.Client: that replaces the
+// errors of this package by one of its own, without the key.
+//
 // # What net/http does by itself
 //
 // net/http sends a request with a key once more within one attempt, where a kept connection turns out to be dead, and

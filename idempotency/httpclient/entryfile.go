@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"firstwriter/idempotency"
 )
@@ -66,10 +65,10 @@ func decode(file []byte) (e Entry, err error) {
 
 // sound reports whether an entry is one that can have been written here.
 func (e Entry) sound() bool {
-	u, err := url.Parse(e.URL)
+	req, err := http.NewRequest(e.Method, e.URL, nil)
 	_, keyErr := idempotency.ParseKey(http.Header{idempotency.KeyHeader: {quote(e.Key)}})
 	body := sha256.Sum256(e.Body)
-	return err == nil && keyErr == nil && u.Host != "" && e.Method != "" && len(e.BodyHash) == sha256.Size &&
+	return err == nil && keyErr == nil && req.URL.Host != "" && e.Method != "" && len(e.BodyHash) == sha256.Size &&
 		(e.Body == nil || bytes.Equal(body[:], e.BodyHash)) && e.Until.After(e.At) &&
 		(e.Status == 0 || e.Status >= 100 && e.Status <= 999)
 }

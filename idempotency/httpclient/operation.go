@@ -101,6 +101,8 @@ func (o *operation) run() (*http.Response, error) {
 func (o *operation) stop(a answer, v verdict, pause time.Duration) error {
 	why := a.cause()
 	switch {
+	case o.Err() != nil && errors.Is(why, o.Err()):
+		return why
 	case o.Err() != nil:
 		return fmt.Errorf("%w (%w)", o.Err(), why)
 	case !v.retry:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strings"
 
 	"firstwriter/idempotency"
 )
@@ -87,7 +88,7 @@ func firstHop(req *http.Request) *http.Request {
 
 // sameOrigin compares scheme, host and port (RFC 6454).
 func sameOrigin(a, b *http.Request) bool {
-	return a.URL.Scheme == b.URL.Scheme && a.URL.Hostname() == b.URL.Hostname() && port(a) == port(b)
+	return a.URL.Scheme == b.URL.Scheme && strings.EqualFold(a.URL.Hostname(), b.URL.Hostname()) && port(a) == port(b)
 }
 
 func port(r *http.Request) string {
