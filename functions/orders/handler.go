@@ -68,10 +68,12 @@ func (a *api) create(ctx context.Context, tenant string, e request) (response, e
 	}
 	k := &take{api: a, tenant: tenant, id: orderID(attempt), purchase: p}
 	o, err := k.reserve(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, errOutOfStock):
+		return k.refuse(ctx)
+	case err != nil:
 		return a.notReserved(ctx, attempt, err)
-	}
-	if o.Status == statusConfirmed {
+	case o.Status == statusConfirmed:
 		return created(o), nil
 	}
 	c, err := k.charge(ctx, o)
@@ -96,12 +98,10 @@ func created(o order) response {
 	return endpoint.Respond(endpoint.Created("/orders/"+o.ID, o.appendJSON(nil)))
 }
 
-// notReserved answers where no stock was reserved. Out of stock is final. A product that has gone, or cannot be read, since
-// the request was validated is not: no step was taken, so the claim is let go.
+// notReserved answers where the product has gone, or cannot be read, since the request was validated. That is not final: no
+// step was taken, so the claim is let go.
 func (a *api) notReserved(ctx context.Context, attempt *idempotency.Attempt, err error) (response, error) {
 	switch {
-	case errors.Is(err, errOutOfStock):
-		return endpoint.Refuse(outOfStock), nil
 	case errors.Is(err, errNoProduct):
 		attempt.Decide(idempotency.LetGo)
 		return endpoint.Refuse(noProduct), nil

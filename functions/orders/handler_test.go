@@ -100,7 +100,12 @@ func (f *function) forgetRecords() {
 // send runs one request as Lambda does, with the time of the deployed function.
 func (f *function) send(e request) response {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), 28*time.Second)
+	return f.sendWithin(28*time.Second, e)
+}
+
+func (f *function) sendWithin(limit time.Duration, e request) response {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(f.t.Context(), limit)
 	defer cancel()
 	r, err := f.handle(ctx, e)
 	if err != nil {
@@ -206,6 +211,38 @@ func TestOutOfStockIsFinal(t *testing.T) {
 	f.put("stock", productItem("rare", 9900, 100))
 	endpointtest.WantsReplay(t, f.post("k", ask), first)
 	f.wantsWorld("rare", 100, 0, 0, 0, 0)
+}
+
+// An answer that could not be recorded is not given: pieces may come back, and the next attempt gets another.
+func TestOutOfStockIsNotToldUnrecorded(t *testing.T) {
+	f := newFunction(t)
+	if err := f.db.Inject(dynamofake.Fault{Op: "TransactWriteItems", Nth: 2, Times: 1000, Kind: dynamofake.FaultError}); err != nil {
+		t.Fatal(err)
+	}
+	e := endpointtest.Event("POST", "/orders", "k", body("sku", `"rare"`, "quantity", "2"))
+	endpointtest.Wants(t, f.sendWithin(time.Second, e), 503, "outcome-unknown")
+	f.wantsWorld("rare", 1, 0, 0, 0, 0)
+}
+
+// Nor is one that is not true any more when it would be recorded.
+func TestPiecesComeBack(t *testing.T) {
+	f := newFunction(t)
+	if err := f.db.Inject(dynamofake.Fault{Op: "TransactWriteItems", Nth: 2, Kind: dynamofake.FaultDelay, Delay: 300 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	ask := body("sku", `"rare"`, "quantity", "2")
+	told := make(chan response)
+	go func() {
+		r, _ := f.handle(t.Context(), endpointtest.Event("POST", "/orders", "k", ask))
+		told <- r
+	}()
+	for f.db.Stats().Calls["TransactWriteItems"] < 2 {
+		time.Sleep(time.Millisecond) // until the refusal is on its way
+	}
+	f.put("stock", productItem("rare", 9900, 2))
+	endpointtest.Wants(t, <-told, 500, "handler-failed")
+	endpointtest.Wants(t, f.post("k", ask), 201, "")
+	f.wantsWorld("rare", 0, 1, 0, 1, 1)
 }
 
 // Whatever goes wrong at the provider short of a decline, the reservation stays, the retry asks again with the same key,

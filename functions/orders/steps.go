@@ -19,6 +19,7 @@ import (
 //	reserve  the order's item and the stock, in one transaction with the step's checkpoint
 //	charge   the charge at the provider, under a key that is the same on every attempt; then its checkpoint
 //	confirm  the order's item and the event, in one transaction with the response
+//	refuse   nothing; the response, in one transaction with a check of the stock
 //	undo     the stock and the order's item, in one transaction with the undo's checkpoint
 //
 // Checkpoint and response are refused to whoever has lost the claim, and the rest of the transaction with them.
@@ -78,6 +79,13 @@ func (k *take) reserveStep(ctx context.Context) (reservation, error) {
 		err = errOutOfStock
 	}
 	return r, err
+}
+
+// refuse answers that there are not enough pieces. It is committed with the check that this is still so: a final answer that
+// could not be recorded must not be given, since pieces may come back for the next attempt. Where they have come back
+// already, the request fails, to be sent again.
+func (k *take) refuse(ctx context.Context) (response, error) {
+	return endpoint.Refuse(outOfStock), dynamostore.Enlist(ctx, k.catalog.stock.short(k.SKU, k.Quantity))
 }
 
 // price fixes what the order costs.

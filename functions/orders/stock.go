@@ -70,6 +70,16 @@ func (t stockTable) giveBack(sku string, quantity int64) types.TransactWriteItem
 	return t.change(sku, "SET stock = stock + :q", "attribute_exists(sku)", quantity)
 }
 
+// short is the check that there are still fewer pieces than that.
+func (t stockTable) short(sku string, quantity int64) types.TransactWriteItem {
+	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+		TableName:                 aws.String(t.name),
+		Key:                       t.key(sku),
+		ConditionExpression:       aws.String("attribute_not_exists(sku) OR stock < :q"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":q": number(quantity)},
+	}}
+}
+
 func (t stockTable) change(sku, update, condition string, quantity int64) types.TransactWriteItem {
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName:                 aws.String(t.name),
