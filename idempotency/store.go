@@ -65,7 +65,8 @@ func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 var ErrBusy = errors.New("idempotency: other writes on the record are open")
 
 // BusinessError says that the claim is held, but the completion or the checkpoint was not committed because of an
-// enlisted write. [Step] returns it where the write was enlisted in a step.
+// enlisted write: its condition does not hold, or it can never be made. [Step] returns it where the write was enlisted in
+// a step.
 type BusinessError struct {
 	Answer *Response // the handler's own answer to that; nil where it gave none
 	Reason string    // what refused it, without data of the item

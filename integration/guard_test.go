@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -168,6 +169,58 @@ func testLargeResponses(t *testing.T) {
 		if s := e.server.Stats(); s.WriteUnits != 1 || s.ReadUnits > c.read {
 			t.Errorf("%s: a replay costs %v write and %v read units; want 1 and at most %v", c.name, s.WriteUnits, s.ReadUnits, c.read)
 		}
+	}
+}
+
+// TestSlowLargeResponses: the items of a large body are written and read within their budgets where each call takes its
+// time.
+func TestSlowLargeResponses(t *testing.T) { // F31
+	synctest.Test(t, func(t *testing.T) {
+		e := newEndpoint(t)
+		e.body = make([]byte, 6<<20)
+		rand.NewChaCha8([32]byte{}).Read(e.body)
+		for _, op := range []string{"PutItem", "GetItem"} {
+			if err := e.server.Inject(dynamofake.Fault{Op: op, Nth: 1, Times: -1, Kind: dynamofake.FaultDelay, Delay: 100 * time.Millisecond}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		e.want("first", e.serve("k", "1"), 201, false, "")
+		if got := e.last.Load().Outcome; got != idempotency.OutcomeFirst {
+			t.Errorf("outcome %s", got)
+		}
+		if r := e.serve("k", "1"); !bytes.Equal(r.Body, e.body) {
+			t.Errorf("replayed as %d, %d bytes", r.Status, len(r.Body))
+		}
+	})
+}
+
+// TestHopelessWrites: a transaction that can never be committed fails at once, and says so: nobody is told to wait for its
+// outcome.
+func TestHopelessWrites(t *testing.T) {
+	put := func(name string, it map[string]types.AttributeValue) types.TransactWriteItem {
+		return types.TransactWriteItem{Put: &types.Put{TableName: aws.String(name), Item: it}}
+	}
+	pk := func(s string) map[string]types.AttributeValue {
+		return map[string]types.AttributeValue{"pk": &types.AttributeValueMemberS{Value: s}}
+	}
+	large := pk("large")
+	large["data"] = &types.AttributeValueMemberB{Value: make([]byte, 401<<10)}
+	for name, writes := range map[string][]types.TransactWriteItem{
+		"100 beside the record": slices.Repeat([]types.TransactWriteItem{putOrder("x")}, 100),
+		"two on one item":       {putOrder("x"), putOrder("x")},
+		"no key":                {put(orders, nil)},
+		"too large":             {put(orders, large)},
+		"key of another type":   {put(orders, map[string]types.AttributeValue{"pk": &types.AttributeValueMemberN{Value: "1"}})},
+		"nothing":               {{}},
+	} {
+		e := newEndpoint(t)
+		r := e.guard.Serve(context.Background(), orderRequest("k", "1"), func(ctx context.Context) (*idempotency.Response, error) {
+			return &idempotency.Response{Status: 201}, dynamostore.Enlist(ctx, writes...)
+		})
+		if got := e.last.Load().Outcome; r.Status != 500 || got != idempotency.OutcomeOrphaned {
+			t.Errorf("%s: %d %s, outcome %s", name, r.Status, r.Body, got)
+		}
+		e.want(name+": the next attempt runs at once", e.serve("k", "1"), 201, false, "")
 	}
 }
 

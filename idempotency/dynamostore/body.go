@@ -13,6 +13,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"firstwriter/idempotency"
 )
@@ -22,6 +23,7 @@ const (
 	chunkSize    = 390_000     // bytes of a body in one item of at most 400 KB
 	maxChunks    = 64          // more than Lambda's 6 MB need
 	maxBody      = 64 << 20    // bytes that a stored body may unpack to
+	itemsAtOnce  = 8           // reads or writes of one body's items under way
 	compressFrom = 1024        // bytes; below it compression does not pay
 	bodyOutlives = time.Hour   // body items expire this long after their record
 	completed    = 12 + 9 + 53 // bytes that a completion adds for completed_at, the status and the names of the response
@@ -89,17 +91,31 @@ func (b body) attributes() item {
 // putBody writes body items, before a completion or a checkpoint refers to them. Those of an attempt that fails are left to
 // TTL, an hour after expires.
 func (s *Store) putBody(ctx context.Context, of place, b body, expires time.Time) error {
-	for n, chunk := range b.chunks {
+	return each(ctx, len(b.chunks), func(ctx context.Context, n int) error {
 		it := key(of.item(b.sum[:], n))
-		it["data"], it["expires_at"] = bin(chunk), seconds(expires.Add(bodyOutlives))
+		it["data"], it["expires_at"] = bin(b.chunks[n]), seconds(expires.Add(bodyOutlives))
 		out, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: s.table, Item: it, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
 		if err != nil {
 			spentWriting(ctx, nil)
 			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
 		}
 		spentWriting(ctx, out.ConsumedCapacity)
+		return nil
+	})
+}
+
+// each calls f for 0 to n-1, some at a time: 6 MB are 17 items, and one after the other they could take longer than the
+// budget of a read.
+func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	if n == 1 {
+		return f(ctx, 0)
 	}
-	return nil
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(itemsAtOnce)
+	for i := range n {
+		group.Go(func() error { return f(ctx, i) })
+	}
+	return group.Wait()
 }
 
 // place says whose body items are.
@@ -118,7 +134,8 @@ func responseOf(r *idempotency.Record) place { return place{r.ID, "body", r.Owne
 
 func stepOf(r *idempotency.Record, owner string) place { return place{r.ID, "step", owner} }
 
-// LoadBody implements [idempotency.Store]. It reads the body items, if there are any, one GetItem each.
+// LoadBody implements [idempotency.Store]. It reads the body items, if there are any, one GetItem each, up to
+// 8 at once.
 func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
 	if r.Body.Chunks == 0 {
 		return nil
@@ -133,19 +150,23 @@ func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
 
 // load puts together what is kept in body items.
 func (s *Store) load(ctx context.Context, of place, items idempotency.BodyItems) ([]byte, error) {
-	var stored []byte
-	for n := range items.Chunks {
+	chunks := make([][]byte, items.Chunks)
+	err := each(ctx, items.Chunks, func(ctx context.Context, n int) error {
 		it, err := s.get(ctx, of.item(items.Sum, n))
 		if err != nil {
-			return nil, fmt.Errorf("dynamostore: body item %d: %w", n, err)
+			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
 		}
 		data, ok := it["data"].(*types.AttributeValueMemberB)
 		if !ok {
-			return nil, fmt.Errorf("dynamostore: body item %d of %d: %w", n, items.Chunks, idempotency.ErrBodyLost)
+			return fmt.Errorf("dynamostore: body item %d of %d: %w", n, items.Chunks, idempotency.ErrBodyLost)
 		}
-		stored = append(stored, data.Value...)
+		chunks[n] = data.Value
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	whole, err := unpack(stored, items.Encoding)
+	whole, err := unpack(bytes.Join(chunks, nil), items.Encoding)
 	if sum := sha256.Sum256(whole); err != nil || !bytes.Equal(sum[:], items.Sum) {
 		return nil, fmt.Errorf("dynamostore: body of %d items does not match its checksum: %w", items.Chunks, idempotency.ErrBodyLost)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -46,11 +47,20 @@ func encodeHeader(h http.Header) types.AttributeValue {
 	for name, values := range h {
 		list := make([]types.AttributeValue, len(values))
 		for i, v := range values {
-			list[i] = str(v)
+			list[i] = fieldValue(v)
 		}
 		m[name] = &types.AttributeValueMemberL{Value: list}
 	}
 	return &types.AttributeValueMemberM{Value: m}
+}
+
+// fieldValue is one header value. HTTP allows bytes in it that are no UTF-8 (RFC 9110, section 5.5: obs-text), a string of
+// DynamoDB does not.
+func fieldValue(v string) types.AttributeValue {
+	if utf8.ValidString(v) {
+		return str(v)
+	}
+	return bin([]byte(v))
 }
 
 // decode reads a record. What is missing or of a wrong type becomes the record's Fault. An item of a schema version that
@@ -155,7 +165,7 @@ func (d *decoder) response(r *idempotency.Record) {
 	switch {
 	case d.has("response_body"):
 		r.Response.Body = d.bin("response_body")
-	case d.has("body_chunks"):
+	case d.has("body_chunks"), d.has("body_sum"):
 		r.Body = d.items("body_chunks", "body_encoding", "body_sum")
 	}
 }
@@ -185,7 +195,7 @@ func (d *decoder) header(name string) http.Header {
 	return h
 }
 
-var errNotStrings = errors.New("holds something else than lists of strings")
+var errNotStrings = errors.New("holds something else than lists of strings and binaries")
 
 func decodeStrings(v types.AttributeValue) ([]string, error) {
 	list, ok := v.(*types.AttributeValueMemberL)
@@ -194,11 +204,14 @@ func decodeStrings(v types.AttributeValue) ([]string, error) {
 	}
 	values := make([]string, len(list.Value))
 	for i, e := range list.Value {
-		s, ok := e.(*types.AttributeValueMemberS)
-		if !ok {
+		switch e := e.(type) {
+		case *types.AttributeValueMemberS:
+			values[i] = e.Value
+		case *types.AttributeValueMemberB:
+			values[i] = string(e.Value)
+		default:
 			return nil, errNotStrings
 		}
-		values[i] = s.Value
 	}
 	return values, nil
 }

@@ -27,7 +27,7 @@ func completedItem() item {
 	it := encode(processing())
 	delete(it, "lease_until")
 	it["status"], it["completed_at"], it["response_status"] = str("completed"), millis(t0), num(201)
-	it["response_headers"] = encodeHeader(http.Header{"Location": {"/x"}, "X-Many": {"a, b", "c"}})
+	it["response_headers"] = encodeHeader(http.Header{"Location": {"/x"}, "X-Many": {"a, b", "c", "caf\xe9"}})
 	it["response_body"] = bin([]byte("{}"))
 	return it
 }
@@ -45,7 +45,7 @@ func TestDecode(t *testing.T) {
 		t.Error("no item is a record")
 	}
 	r := decode(completedItem())
-	want := &idempotency.Response{Status: 201, Header: http.Header{"Location": {"/x"}, "X-Many": {"a, b", "c"}}, Body: []byte("{}")}
+	want := &idempotency.Response{Status: 201, Header: http.Header{"Location": {"/x"}, "X-Many": {"a, b", "c", "caf\xe9"}}, Body: []byte("{}")}
 	if r.Fault != nil || !reflect.DeepEqual(r.Response, want) {
 		t.Errorf("response %+v (%v), want %+v", r.Response, r.Fault, want)
 	}
@@ -78,11 +78,12 @@ func TestDamaged(t *testing.T) {
 		}
 	}
 	for what, change := range map[string]func(item){
-		"unknown status": func(it item) { it["status"] = str("done") },
-		"fraction":       func(it item) { it["epoch"] = &types.AttributeValueMemberN{Value: "1.5"} },
-		"beyond 64 bits": func(it item) { it["epoch"] = &types.AttributeValueMemberN{Value: "1e30"} },
-		"no HTTP status": func(it item) { it["response_status"] = num(7) },
-		"no chunks":      func(it item) { delete(it, "response_body"); it["body_chunks"] = num(0); it["body_sum"] = bin(nil) },
+		"unknown status":            func(it item) { it["status"] = str("done") },
+		"fraction":                  func(it item) { it["epoch"] = &types.AttributeValueMemberN{Value: "1.5"} },
+		"beyond 64 bits":            func(it item) { it["epoch"] = &types.AttributeValueMemberN{Value: "1e30"} },
+		"no HTTP status":            func(it item) { it["response_status"] = num(7) },
+		"a checksum without chunks": func(it item) { delete(it, "response_body"); it["body_sum"] = bin(make([]byte, 32)) },
+		"no chunks":                 func(it item) { delete(it, "response_body"); it["body_chunks"] = num(0); it["body_sum"] = bin(nil) },
 		"a million chunks": func(it item) {
 			delete(it, "response_body")
 			it["body_chunks"] = num(1000000)

@@ -61,11 +61,11 @@ func gather(given []any) (e enlisted, err error) {
 		case answerFunc:
 			e.answer = v
 		default:
-			return e, fmt.Errorf("dynamostore: cannot commit an enlisted %T; enlist with dynamostore.Enlist", v)
+			return e, fmt.Errorf("cannot commit an enlisted %T; enlist with dynamostore.Enlist", v)
 		}
 	}
 	if len(e.items) > maxEnlisted {
-		return e, fmt.Errorf("dynamostore: %d writes are enlisted; a transaction takes %d beside the record's own", len(e.items), maxEnlisted)
+		return e, fmt.Errorf("%d writes are enlisted; a transaction takes %d beside the record's own", len(e.items), maxEnlisted)
 	}
 	return e, nil
 }

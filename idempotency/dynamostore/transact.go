@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
 
 	"firstwriter/idempotency"
 )
@@ -35,7 +36,7 @@ func (s *Store) Complete(ctx context.Context, c idempotency.Completion) error {
 func (s *Store) commit(ctx context.Context, what, id string, e expression, given []any) error {
 	enlisted, err := gather(given)
 	if err != nil {
-		return err
+		return &idempotency.BusinessError{Reason: err.Error()}
 	}
 	if len(enlisted.items) == 0 {
 		return retry(ctx, completionTries, isTransient, func() error { return s.update(ctx, what, id, e) })
@@ -63,10 +64,28 @@ func (s *Store) transact(ctx context.Context, what, id string, items []types.Tra
 	case refusedTheirs:
 		return business(reasonsOf(err)[1:], answer)
 	}
+	if reason := invalid(err); reason != "" {
+		// A request that is wrong in itself was never committed, and never will be: no earlier try of it either.
+		return &idempotency.BusinessError{Reason: "the transaction is invalid: " + reason}
+	}
 	if err != nil {
 		return fmt.Errorf("dynamostore: %s with %d enlisted writes: %w", what, len(items)-1, err)
 	}
 	return nil
+}
+
+// invalid is what is wrong with a request as such, in the words of the service or of the SDK; "" where err says nothing of
+// that kind.
+func invalid(err error) string {
+	var api smithy.APIError
+	if errors.As(err, &api) && api.ErrorCode() == "ValidationException" {
+		return api.ErrorMessage()
+	}
+	var params smithy.InvalidParamsError
+	if errors.As(err, &params) {
+		return params.Error()
+	}
+	return ""
 }
 
 // verdict is what a cancellation means for the attempt.
