@@ -2,10 +2,13 @@ package httpclient
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,44 +81,69 @@ func BenchmarkFirstAttempt(b *testing.B) {
 	}
 }
 
-// BenchmarkJournal measures an operation with a journal, and the file operations of a journal alone: two files written,
-// synced, renamed, and the folder synced.
-func BenchmarkJournal(b *testing.B) {
-	b.Run("files", func(b *testing.B) {
-		dir, text := b.TempDir(), []byte(strings.Repeat("x", 400))
-		for b.Loop() {
-			for range 2 {
-				writeFile(b, dir, text)
-			}
+// TestAllocations: a first attempt that succeeds, without a journal, costs at most 12 allocations more than the bare base
+// under the same time limit. A base that answers at once keeps those of a connection out of the count.
+func TestAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates, too")
+	}
+	base := newInstant()
+	tr := newTransport(t, Config{Base: base})
+	limited := func(rt http.RoundTripper) func() {
+		return func() {
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			sendOne(t, ctx, rt, "http://server/payments")
 		}
-	})
-	b.Run("kept", func(b *testing.B) {
-		dir, err := OpenDir(b.TempDir())
-		if err != nil {
-			b.Fatal(err)
-		}
-		tr := newTransport(b, Config{Base: newInstant(), Journal: dir})
-		for b.Loop() {
-			sendOne(b, b.Context(), tr, "http://server/payments")
-		}
-	})
+	}
+	bare := testing.AllocsPerRun(200, limited(base))
+	kept := testing.AllocsPerRun(200, limited(tr))
+	unlimited := testing.AllocsPerRun(200, func() { sendOne(t, t.Context(), tr, "http://server/payments") })
+	t.Logf("bare %v, kept %v, with a limit of the transport's own %v", bare, kept, unlimited)
+	if kept-bare > 12 || unlimited-bare > 12 {
+		t.Errorf("bare %v, kept %v, with a limit of the transport's own %v", bare, kept, unlimited)
+	}
 }
 
-func writeFile(b *testing.B, dir string, text []byte) {
+// BenchmarkJournal measures an operation with a journal against the file operations alone: a file written, synced and
+// renamed, and its folder synced, twice. Both take turns, so that a busy disk hits both, and the ratio of their medians is
+// reported.
+func BenchmarkJournal(b *testing.B) {
+	dir, err := OpenDir(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	tr := newTransport(b, Config{Base: newInstant(), Journal: dir})
+	bare, text := b.TempDir(), []byte(strings.Repeat("x", 400))
+	var files, kept []time.Duration
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		for range 2 {
+			writeFile(b, bare, fmt.Sprint("operation-", i), text)
+		}
+		middle := time.Now()
+		sendOne(b, b.Context(), tr, "http://server/payments")
+		files, kept = append(files, middle.Sub(start)), append(kept, time.Since(middle))
+	}
+	slices.Sort(files)
+	slices.Sort(kept)
+	f, k := files[len(files)/2], kept[len(kept)/2]
+	b.ReportMetric(float64(f.Microseconds()), "files-µs/op")
+	b.ReportMetric(float64(k.Microseconds()), "kept-µs/op")
+	b.ReportMetric(float64(k)/float64(f), "ratio")
+}
+
+func writeFile(b *testing.B, dir, name string, text []byte) {
 	f, err := os.CreateTemp(dir, ".new-")
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, werr := f.Write(text)
-	serr := f.Sync()
-	cerr := f.Close()
-	rerr := os.Rename(f.Name(), filepath.Join(dir, filepath.Base(f.Name())[1:]))
-	folder, err := os.Open(dir)
-	if err != nil || werr != nil || serr != nil || cerr != nil || rerr != nil {
-		b.Fatal(err, werr, serr, cerr, rerr)
-	}
-	if err := folder.Sync(); err != nil {
+	_, err = f.Write(text)
+	folder, openErr := os.Open(dir)
+	if err := errors.Join(err, openErr, f.Sync(), f.Close(), os.Rename(f.Name(), filepath.Join(dir, name))); err != nil {
 		b.Fatal(err)
 	}
-	folder.Close()
+	if err := errors.Join(folder.Sync(), folder.Close()); err != nil {
+		b.Fatal(err)
+	}
 }

@@ -34,6 +34,9 @@ func sourceOf(req *http.Request, limit int) (source, error) {
 	if len(text) > limit {
 		return source{first: joined{io.MultiReader(bytes.NewReader(text), req.Body), req.Body}, length: req.ContentLength}, nil
 	}
+	if req.ContentLength > 0 && req.ContentLength != int64(len(text)) {
+		return source{}, fmt.Errorf("the request's body has %d bytes and not the %d of its ContentLength", len(text), req.ContentLength)
+	}
 	again := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
 	return source{again: again, length: int64(len(text))}, req.Body.Close()
 }

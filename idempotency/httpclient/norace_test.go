@@ -3,3 +3,5 @@
 package httpclient
 
 const faultyOperations = 10_000
+
+const raceEnabled = false

@@ -3,3 +3,5 @@
 package httpclient
 
 const faultyOperations = 2_000 // the race detector makes each several times as dear
+
+const raceEnabled = true

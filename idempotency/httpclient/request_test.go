@@ -179,6 +179,17 @@ type iotestErr struct{}
 
 func (iotestErr) Read([]byte) (int, error) { return 0, errBroken }
 
+// TestCutBody: a body that ends too early is not sent as if it were whole.
+func TestCutBody(t *testing.T) {
+	s := &script{steps: []step{{status: 201}}}
+	tr := newTransport(t, quick(func(c *Config) { c.Base = s }))
+	req := post(t, "http://server/", "")
+	req.Body, req.GetBody, req.ContentLength = io.NopCloser(strings.NewReader("half")), nil, 8
+	if _, _, err := tr.Do(req); err == nil || len(s.sent) != 0 {
+		t.Errorf("%v, sent %d times", err, len(s.sent))
+	}
+}
+
 // TestGetBodyFails: what cannot be read again leaves an outcome that says so.
 func TestGetBodyFails(t *testing.T) {
 	s := &script{steps: []step{{status: 503}}}
