@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-
-	"firstwriter/idempotency"
 )
 
 // capture is the [http.ResponseWriter] of a guarded handler: it keeps what the handler writes. It has no Unwrap, since
@@ -17,8 +15,7 @@ type capture struct {
 	sent   http.Header // header when the status was written: later changes do not count
 	status int         // 0: not written yet
 	body   spool
-	failed error                 // of a write
-	large  *idempotency.Response // the response without its body, where that is too large to be recorded
+	failed error // of a write
 }
 
 func newCapture(outer http.Header, limit int) *capture {

@@ -45,7 +45,7 @@ type Options struct {
 	Caller func(*http.Request) idempotency.Caller
 	// MaxResponse is the largest response body, in bytes, that is recorded, and that is held in memory. A larger one goes
 	// to a temporary file and from there to the first caller; later requests with the key are answered 409
-	// response-not-stored. Default [DefaultMaxResponse].
+	// response-not-stored. Of a larger one, [idempotency.Config].Disposition sees this much. Default [DefaultMaxResponse].
 	MaxResponse int
 }
 
@@ -89,8 +89,8 @@ func (h *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(c, again(ctx, r, body))
 		return c.result(idempotency.AttemptFrom(ctx))
 	})
-	if answer == c.large && c.large != nil {
-		c.send(w)
+	if c.isLarge(answer) {
+		c.sendLarge(w, answer)
 		return
 	}
 	send(w, answer)

@@ -19,15 +19,19 @@ func (c *capture) result(attempt *idempotency.Attempt) (*idempotency.Response, e
 	if announced := c.sent.Get("Content-Length"); announced != "" && bodyAllowed(c.status) && announced != strconv.FormatInt(c.body.size, 10) {
 		return nil, fmt.Errorf("httpserver: the handler announced a body of %q bytes and wrote %d", announced, c.body.size)
 	}
-	r := &idempotency.Response{Status: c.status, Header: c.own()}
-	if c.body.tail == nil {
-		r.Body = c.body.head.Bytes()
-		return r, nil
-	}
-	if c.large = r; attempt != nil {
+	if c.large() && attempt != nil {
 		attempt.Withhold()
 	}
-	return r, nil
+	return &idempotency.Response{Status: c.status, Header: c.own(), Body: c.body.head.Bytes()}, nil
+}
+
+// large reports whether the body is too large to be recorded.
+func (c *capture) large() bool { return c.body.tail != nil }
+
+// isLarge reports whether an answer of the guard's is the handler's own large response, whose first part is in memory:
+// its body is in the same memory.
+func (c *capture) isLarge(answer *idempotency.Response) bool {
+	return c.large() && len(answer.Body) > 0 && &answer.Body[0] == &c.body.head.Bytes()[0]
 }
 
 // own are the headers that the handler has set: neither those of middlewares in front that it left alone, nor what
@@ -49,9 +53,9 @@ func (c *capture) own() http.Header {
 	return own
 }
 
-// send writes the handler's own large response.
-func (c *capture) send(w http.ResponseWriter) {
-	sendHeader(w, c.large, c.body.size)
+// sendLarge writes an answer whose body is the handler's own large one.
+func (c *capture) sendLarge(w http.ResponseWriter, answer *idempotency.Response) {
+	sendHeader(w, answer, c.body.size)
 	_ = c.body.copyTo(w) // fails if the client has gone; the outcome is recorded
 }
 
