@@ -250,7 +250,7 @@ func TestCompensatingOrphans(t *testing.T) {
 	o.undoFails["reserve"] = 1
 	x.want("undo fails", o.serve(x), 500, "handler-failed")
 	x.want("refused", o.serve(x), 409, "outcome-unknown")
-	w, err := NewResolution(x.record(), nil, time.Now(), time.Hour)
+	w, err := NewResolution(x.record(), nil, Clocks{Local: time.Now()}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ type Resolution struct {
 	Seen      *Record   // the record as the operator saw it
 	Owner     string    // a token of the resolution's own: it fences a run that is alive after all
 	Response  *Response // recorded as the outcome; nil: the record is released
-	At        time.Time
+	At        time.Time // an instant that has come by every clock that is known: a lease that ends after it is live
 	ExpiresAt time.Time
 }
 
@@ -22,33 +22,29 @@ type Resolution struct {
 // code cannot read it.
 var ErrNotOrphan = errors.New("idempotency: the record is not an orphan")
 
-var errNoFinalStatus = errors.New("idempotency: a recorded response needs a final status, 200 to 599")
-
-// NewResolution prepares the resolution of a record that was seen, at now. A nil response lets the next attempt run.
-// Headers that are never recorded (see [Config]) are left out of the response. The record then answers retries for the
-// retention, which should be that of the endpoint's guard. The error matches [ErrNotOrphan] where there is
-// nothing to resolve.
-func NewResolution(seen *Record, r *Response, now time.Time, retention time.Duration) (Resolution, error) {
-	if why := notOrphan(seen, now); why != "" {
+// NewResolution prepares the resolution of a record that was seen, at a time that these clocks tell. A nil response lets
+// the next attempt run; another one must be as [CheckRecordable] wants it. The record then answers retries for the
+// retention, which should be that of the endpoint's guard; it is counted from the store's time where that is known. The
+// error matches [ErrNotOrphan] where there is nothing to resolve: the run of a record that says when its lease ends must be over by
+// both clocks, or, where the store's is not known, for [ClockMargin] by this machine's.
+func NewResolution(seen *Record, r *Response, clocks Clocks, retention time.Duration) (Resolution, error) {
+	if why := notOrphan(seen, clocks); why != "" {
 		return Resolution{}, fmt.Errorf("%w: %s", ErrNotOrphan, why)
 	}
-	w := Resolution{Seen: seen, Owner: newOwner(), At: floorMillis(now), ExpiresAt: ceilSeconds(now.Add(retention))}
+	w := Resolution{Seen: seen, Owner: newOwner(), At: floorMillis(clocks.past()), ExpiresAt: ceilSeconds(clocks.Likely().Add(retention))}
 	if r == nil {
 		return w, nil
 	}
-	if r.Status < 200 || r.Status > 599 {
-		return Resolution{}, fmt.Errorf("%w, not %d", errNoFinalStatus, r.Status)
+	if err := CheckRecordable(r); err != nil {
+		return Resolution{}, err
 	}
-	header, dropped := sendable(r.Header)
-	if dropped > 0 {
-		return Resolution{}, errors.New("idempotency: a recorded header must not hold CR or LF")
-	}
-	w.Response = &Response{Status: r.Status, Header: recordable(header), Body: r.Body}
+	header, _ := sendable(r.Header) // drops nothing of what can be recorded
+	w.Response = &Response{Status: r.Status, Header: header, Body: r.Body}
 	return w, nil
 }
 
 // notOrphan says why a record cannot be resolved; "" where it can.
-func notOrphan(r *Record, now time.Time) string {
+func notOrphan(r *Record, clocks Clocks) string {
 	switch {
 	case r == nil:
 		return "there is no record"
@@ -58,10 +54,8 @@ func notOrphan(r *Record, now time.Time) string {
 		return fmt.Sprintf("its schema version is %d; use a release that reads it", r.Version)
 	case r.Status != Processing:
 		return "it is " + string(r.Status)
-	case now.Before(r.LeaseUntil):
-		return "its run may go on until " + ceilSeconds(r.LeaseUntil).UTC().Format(time.RFC3339)
 	}
-	return ""
+	return clocks.refuse(r.LeaseUntil)
 }
 
 // Apply settles the record if it is an orphan and nothing has happened to it since it was seen: owner, epoch, status and

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -129,12 +130,10 @@ func TestCompletedIsFinal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "id"}},
-		UpdateExpression: aws.String("SET #status = :completed"), ExpressionAttributeNames: map[string]string{"#status": "status"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{":completed": &types.AttributeValueMemberS{Value: "completed"}}}); err != nil {
+	if err := alter(ctx, client, "id", map[string]types.AttributeValue{"status": &types.AttributeValueMemberS{Value: "completed"}}); err != nil {
 		t.Fatal(err)
 	}
-	w, err := idempotency.NewResolution(seen, nil, t0.Add(time.Minute), time.Hour)
+	w, err := idempotency.NewResolution(seen, nil, idempotency.Clocks{Local: t0.Add(time.Hour)}, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +156,7 @@ func TestResolveWithALargeResponse(t *testing.T) {
 	}
 	body := make([]byte, 900_000) // three items, since it cannot be compressed
 	rand.NewChaCha8([32]byte{}).Read(body)
-	w, err := idempotency.NewResolution(seen, &idempotency.Response{Status: 200, Header: http.Header{}, Body: body}, t0.Add(time.Minute), time.Hour)
+	w, err := idempotency.NewResolution(seen, &idempotency.Response{Status: 200, Header: http.Header{}, Body: body}, idempotency.Clocks{Local: t0.Add(time.Hour)}, time.Hour)
 	if err := errors.Join(err, s.Resolve(ctx, w)); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +182,7 @@ func TestResolveAcknowledgementLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := idempotency.NewResolution(seen, nil, t0.Add(time.Minute), time.Hour)
+	w, err := idempotency.NewResolution(seen, nil, idempotency.Clocks{Local: t0.Add(time.Hour)}, time.Hour)
 	if err := errors.Join(err, server.Inject(dynamofake.Fault{Op: "UpdateItem", Kind: dynamofake.FaultDropAck})); err != nil {
 		t.Fatal(err)
 	}
@@ -193,14 +192,48 @@ func TestResolveAcknowledgementLost(t *testing.T) {
 	}
 }
 
-// TestUnfinished: a scan finds processing records alone, over several pages.
+// alter changes attributes of an item by hand; one without a value is removed.
+func alter(ctx context.Context, client *dynamodb.Client, id string, attributes map[string]types.AttributeValue) error {
+	for name, value := range attributes {
+		in := &dynamodb.UpdateItemInput{TableName: aws.String(table), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: id}},
+			UpdateExpression: aws.String("REMOVE #a"), ExpressionAttributeNames: map[string]string{"#a": name}}
+		if value != nil {
+			in.UpdateExpression, in.ExpressionAttributeValues = aws.String("SET #a = :a"), map[string]types.AttributeValue{":a": value}
+		}
+		if _, err := client.UpdateItem(ctx, in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dated is a client whose answers have this Date; none without one.
+func dated(t *testing.T, server *dynamofake.Server, date ...string) *dynamodb.Client {
+	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header()["Date"] = date
+		server.ServeHTTP(w, r)
+	}))
+	t.Cleanup(h.Close)
+	return dynamodb.NewFromConfig(server.Config(), func(o *dynamodb.Options) { o.BaseEndpoint, o.HTTPClient = &h.URL, h.Client() })
+}
+
+const noon = "Mon, 30 Nov 2026 12:00:00 GMT"
+
+// TestUnfinished: a scan finds processing records, and those that cannot be read whatever their status, over several pages,
+// and tells the database's time: F33, F34.
 func TestUnfinished(t *testing.T) {
-	_, client := newTable(t)
+	server, client := newTable(t)
 	s, ctx := dynamostore.New(client, table), t.Context()
-	for i, state := range []string{"processing", "orphaned", "released", "completed"} {
+	for i, state := range []string{"processing", "orphaned", "released", "completed", "completed", "completed", "released"} {
 		if err := inState(ctx, s, fmt.Sprint("id-", i), state, t0); err != nil {
 			t.Fatal(err)
 		}
+	}
+	err := errors.Join(alter(ctx, client, "id-4", map[string]types.AttributeValue{"response_status": nil}),
+		alter(ctx, client, "id-5", map[string]types.AttributeValue{"status": nil}),
+		alter(ctx, client, "id-6", map[string]types.AttributeValue{"v": &types.AttributeValueMemberN{Value: "2"}}))
+	if err != nil {
+		t.Fatal(err)
 	}
 	large := &idempotency.Response{Status: 200, Header: http.Header{}, Body: make([]byte, 3<<20)} // its body items fill pages
 	rand.NewChaCha8([32]byte{}).Read(large.Body)
@@ -210,12 +243,40 @@ func TestUnfinished(t *testing.T) {
 	if err := s.Complete(ctx, idempotency.Completion{Held: &idempotency.Record{ID: "large", Owner: "A"}, Response: large, CompletedAt: t0, ExpiresAt: t0}); err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}
-	total, err := dynamostore.Unfinished(ctx, client, table, func(r *idempotency.Record) { found[r.ID] = true })
-	if diff := cmp.Diff(map[string]bool{"id-0": true, "id-1": true}, found); diff != "" || err != nil {
+	found := map[string]idempotency.Status{}
+	total, err := dynamostore.Unfinished(ctx, dated(t, server, noon), table, func(r *idempotency.Record, at time.Time) {
+		found[r.ID] = r.Status
+		if at.Format(http.TimeFormat) != noon {
+			t.Errorf("the database's time is %v", at)
+		}
+	})
+	want := map[string]idempotency.Status{"id-0": "processing", "id-1": "processing", "id-4": "completed", "id-5": "", "id-6": "released"}
+	if diff := cmp.Diff(want, found); diff != "" || err != nil {
 		t.Errorf("%s%v", diff, err)
 	}
-	if total.Items < 10 || total.ReadUnits < 100 {
+	if total.Items < 13 || total.ReadUnits < 100 {
 		t.Errorf("read %+v, want every item counted", total)
+	}
+}
+
+// TestLook: a look at a record tells the database's time where the answer does, and so does one where there is none.
+func TestLook(t *testing.T) {
+	server, client := newTable(t)
+	s, ctx := dynamostore.New(client, table), t.Context()
+	if err := inState(ctx, s, "id", "orphaned", t0); err != nil {
+		t.Fatal(err)
+	}
+	want, err := s.Get(ctx, "id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]*idempotency.Record{"id": want, "none": nil} {
+		r, at, err := dynamostore.New(dated(t, server, noon), table).Look(ctx, id)
+		if err != nil || !cmp.Equal(r, want, cmp.Comparer(time.Time.Equal)) || at.Format(http.TimeFormat) != noon {
+			t.Errorf("%s at %v, %v: %+v", id, at, err, r)
+		}
+		if _, at, err := dynamostore.New(dated(t, server), table).Look(ctx, id); err != nil || !at.IsZero() {
+			t.Errorf("%s: an answer without a Date is of %v, %v", id, at, err)
+		}
 	}
 }

@@ -3,11 +3,15 @@ package dynamostore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	smithy "github.com/aws/smithy-go/middleware"
 
 	"firstwriter/idempotency"
 )
@@ -37,36 +41,53 @@ func resolve(w idempotency.Resolution, end expression) expression {
 	return end
 }
 
-// Scanner is what [Unfinished] calls of the DynamoDB client.
-type Scanner interface {
-	Scan(context.Context, *dynamodb.ScanInput, ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error)
-}
-
-// Scanned is what a scan has read.
-type Scanned struct {
-	Items     int // records and body items
-	ReadUnits float64
-}
-
-// Unfinished calls found with every processing record of a table, in no order. It reads the whole table, eventually
-// consistently, at half a read unit for each 4 KB: for operators, not for requests. It needs dynamodb:Scan.
-func Unfinished(ctx context.Context, client Scanner, table string, found func(*idempotency.Record)) (total Scanned, err error) {
-	pages := dynamodb.NewScanPaginator(client, &dynamodb.ScanInput{TableName: &table,
-		FilterExpression: aws.String("#status = :processing"), ExpressionAttributeNames: map[string]string{"#status": "status"},
-		ExpressionAttributeValues: item{":processing": str(string(idempotency.Processing))},
-		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return total, fmt.Errorf("dynamostore: scan: %w", err)
-		}
-		total.Items += int(page.ScannedCount)
-		if c := page.ConsumedCapacity; c != nil {
-			total.ReadUnits += aws.ToFloat64(c.CapacityUnits)
-		}
-		for _, it := range page.Items {
-			found(decode(it))
-		}
+// Look reads a record for a person, by a consistent GetItem, and tells the database's time: the answer's Date, in whole
+// seconds, which is never later than now; zero where the answer has none. A record that cannot be read has a Fault or
+// another Version, as in [Store.Get], and whatever else of it can be told all the same. A nil record: there is none.
+func (s *Store) Look(ctx context.Context, id string) (r *idempotency.Record, at time.Time, err error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: s.table, Key: key(id), ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, at, fmt.Errorf("dynamostore: read: %w", err)
 	}
-	return total, nil
+	return guess(out.Item), serverTime(out.ResultMetadata), nil
+}
+
+func serverTime(m smithy.Metadata) time.Time {
+	at, _ := middleware.GetServerTime(m)
+	return at
+}
+
+// guess decodes an item for people.
+func guess(it item) *idempotency.Record {
+	r := decode(it)
+	if r == nil || r.Fault == nil && slices.Contains(idempotency.ReadableVersions(), r.Version) {
+		return r
+	}
+	r.Status, r.Endpoint, r.RequestID, r.Principal = idempotency.Status(text(it["status"])), text(it["endpoint"]), text(it["request_id"]), text(it["principal"])
+	r.Epoch, _ = whole(it["epoch"])
+	r.LeaseUntil, r.CreatedAt, r.CompletedAt = instant(it["lease_until"], time.UnixMilli), instant(it["created_at"], time.UnixMilli), instant(it["completed_at"], time.UnixMilli)
+	r.ExpiresAt = instant(it["expires_at"], func(n int64) time.Time { return time.Unix(n, 0) })
+	return r
+}
+
+// text, whole and instant read an attribute as far as it can be read: what is missing or of a wrong type is zero.
+func text(v types.AttributeValue) string {
+	s, _ := v.(*types.AttributeValueMemberS)
+	if s == nil {
+		return ""
+	}
+	return s.Value
+}
+
+func whole(v types.AttributeValue) (n int64, ok bool) {
+	d := decoder{item: item{"n": v}}
+	n = d.num("n")
+	return n, d.err == nil
+}
+
+func instant(v types.AttributeValue, of func(int64) time.Time) (t time.Time) {
+	if n, ok := whole(v); ok {
+		t = of(n)
+	}
+	return t
 }

@@ -34,25 +34,27 @@ type change struct {
 func (c *change) define(flags *flag.FlagSet) {
 	c.lookup.define(flags)
 	flags.BoolVar(&c.yes, "yes", false, "do not ask")
-	flags.DurationVar(&c.retention, "retention", idempotency.DefaultRetention, "how long the record answers retries from now on: the guard's Retention")
+	flags.DurationVar(&c.retention, "retention", idempotency.DefaultRetention, "how long the record answers retries from now on: give\n"+
+		"the guard's Retention where that is not its default, which is this one's too;\nafter it the key is new, and a retry runs the operation")
 }
 
 func (c *change) defineResponse(flags *flag.FlagSet) {
 	c.header = http.Header{}
 	flags.IntVar(&c.status, "status", 0, "status of the response that retries get")
 	flags.StringVar(&c.body, "body", "", "`file` with its body; - is standard input, and then --yes is needed")
-	flags.BoolVar(&c.rerun, "rerun", false, "record no response: let the next retry run the operation")
-	flags.Func("header", "`'Name: value'` of the response; may be given several times", func(text string) error {
+	flags.BoolVar(&c.rerun, "rerun", false, "record no response: let the next retry run the operation; the same as the command release")
+	flags.Func("header", "`'Name: value'` of the response; may be given several times; one that is never recorded\n"+
+		"(Set-Cookie, Content-Length, Date, …) is refused", func(text string) error {
 		name, value, ok := strings.Cut(text, ":")
-		if !ok || name == "" {
+		if !ok {
 			return errors.New("a header is given as Name: value")
 		}
-		c.header.Add(name, strings.TrimSpace(value))
+		c.header.Add(name, strings.Trim(value, " \t"))
 		return nil
 	})
 }
 
-// runRelease lets an orphan's operation run again.
+// runRelease is runResolve with --rerun: it lets an orphan's operation run again.
 func runRelease(ctx context.Context, e environment, flags *flag.FlagSet, args []string) error {
 	c := change{rerun: true}
 	c.define(flags)
@@ -95,7 +97,14 @@ func (c *change) response(e environment) (*idempotency.Response, error) {
 		return nil, usageError{"a body from standard input leaves nothing to answer the question with: add --yes"}
 	}
 	body, err := readBody(c.body, e.in)
-	return &idempotency.Response{Status: c.status, Header: c.header, Body: body}, err
+	if err != nil {
+		return nil, err
+	}
+	r := &idempotency.Response{Status: c.status, Header: c.header, Body: body}
+	if err := idempotency.CheckRecordable(r); err != nil {
+		return nil, usageError{strings.ReplaceAll(err.Error(), "\n", "; ")}
+	}
+	return r, nil
 }
 
 func readBody(name string, stdin io.Reader) ([]byte, error) {
@@ -128,76 +137,60 @@ func (c *change) run(ctx context.Context, e environment, id string, response *id
 	if c.retention <= 0 {
 		return usageError{"--retention must be longer than nothing"}
 	}
-	s, r, err := c.find(ctx, e, id)
+	s, seen, err := c.find(ctx, e, id)
 	if err != nil {
 		return err
 	}
-	w, err := idempotency.NewResolution(r, response, time.Now(), c.retention)
+	tellClocks(e.err, seen.clocks)
+	w, err := idempotency.NewResolution(seen.record, response, seen.clocks, c.retention)
+	if _, remedy := problem(seen); err != nil && remedy != "" {
+		return fmt.Errorf("%w\n  what to do: %s", err, remedy)
+	}
 	if err != nil {
 		return err
 	}
 	text := output{format: "text"}
-	if err := text.write(e.err, viewOf(r, c.showBody)); err != nil {
+	if err := text.write(e.err, viewOf(seen, c.showBody)); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.err, announce(w))
+	fmt.Fprintln(e.err, c.announce(w))
 	if !c.yes && !confirm("Do it?", e.in, e.err) {
 		return errors.New("nothing was changed")
 	}
 	return c.make(ctx, e, s, w)
 }
 
-// announce says what a resolution will do.
-func announce(w idempotency.Resolution) string {
-	if w.Response == nil {
-		return announceRerun(w.Seen)
-	}
-	text := fmt.Sprintf("Every retry until %s will get status %d with a body of %d bytes. That is right only if you know that\n"+
-		"the operation came to this. Writes that its handler enlists are not made.", instant(w.ExpiresAt.UTC()), w.Response.Status, len(w.Response.Body))
-	if n := len(w.Seen.Steps); n > 0 {
-		text += fmt.Sprintf("\nIts %d recorded steps are forgotten; none is undone by this.", n)
-	}
-	return text
-}
-
-// announceRerun says what the next retry of a released record will do.
-func announceRerun(seen *idempotency.Record) string {
-	switch n := len(seen.Steps); {
-	case seen.Compensating():
-		return "The operation failed for good. The next retry will go on with undoing its steps."
-	case n > 0:
-		return fmt.Sprintf("The next retry will run the operation again, but for the %d steps that are recorded. That is right only if you know that\n"+
-			"what the run before did after them took no effect, or is safe to repeat.", n)
-	}
-	return "The next retry will run the operation again. That is right only if you know that the run before took no effect, or that\n" +
-		"its effects are safe to repeat."
-}
-
 // make makes the change and shows what became of the record.
 func (c *change) make(ctx context.Context, e environment, s *dynamostore.Store, w idempotency.Resolution) error {
-	ctx, cancel := context.WithTimeout(ctx, callBudget)
-	defer cancel()
-	err := s.Resolve(ctx, w)
+	err := c.resolve(ctx, s, w)
 	var refused *idempotency.RefusedError
 	if errors.As(err, &refused) && w.Landed(refused.Record) {
 		err = nil // the SDK sent it again: its first acknowledgement was lost
 	}
 	switch {
 	case errors.As(err, &refused):
-		return fmt.Errorf("refused: the record has changed since it was shown; look again: %s", stateNow(refused.Record))
+		return fmt.Errorf("refused: the record has changed since it was shown; look again: %s", stateNow(refused.Record, e.now()))
 	case err != nil:
 		return fmt.Errorf("it is not known whether the record was changed; look again: %w", err)
 	}
-	r, err := s.Get(ctx, w.Seen.ID)
-	if err != nil || r == nil {
-		return errors.Join(errors.New("changed, but the record cannot be read now"), err)
+	c.showBody = false
+	seen, err := c.look(ctx, e, s, w.Seen.ID)
+	if err != nil {
+		return fmt.Errorf("changed, but the record cannot be read now: %w", err)
 	}
-	return c.write(e.out, viewOf(r, false))
+	return c.write(e.out, viewOf(seen, false))
 }
 
-func stateNow(r *idempotency.Record) string {
+// resolve sends a resolution, its body items first.
+func (c *change) resolve(ctx context.Context, s *dynamostore.Store, w idempotency.Resolution) error {
+	ctx, cancel := context.WithTimeout(ctx, callBudget)
+	defer cancel()
+	return s.Resolve(ctx, w)
+}
+
+func stateNow(r *idempotency.Record, now time.Time) string {
 	if r == nil {
 		return "it is gone"
 	}
-	return "it is " + stateOf(r, time.Now())
+	return "it is " + stateOf(r, idempotency.Clocks{Local: now})
 }

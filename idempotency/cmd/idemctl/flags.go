@@ -50,7 +50,18 @@ func (n *names) id(e environment) (string, error) {
 	if key == "" {
 		return "", usageError{"--key: the key is empty"}
 	}
-	return idempotency.RecordID(n.namespace, []byte(e.getenv("IDEMPOTENCY_SECRET")), n.scope, key), nil
+	secret, err := secretOf(e)
+	return idempotency.RecordID(n.namespace, secret, n.scope, key), err
+}
+
+// secretOf reads the guard's secret, and refuses what no guard takes: the id would be nobody's.
+func secretOf(e environment) ([]byte, error) {
+	secret := []byte(e.getenv("IDEMPOTENCY_SECRET"))
+	_, err := idempotency.New(idempotency.Config{Store: &idempotency.Memory{}, Scope: idempotency.SharedScope, Secret: secret})
+	if err != nil {
+		return nil, usageError{"IDEMPOTENCY_SECRET: no guard takes it: " + err.Error()}
+	}
+	return secret, nil
 }
 
 // output is how results are written.

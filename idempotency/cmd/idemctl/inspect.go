@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 
@@ -31,7 +31,7 @@ func runID(_ context.Context, e environment, flags *flag.FlagSet, args []string)
 		return err
 	}
 	if o.format == "json" {
-		return json.NewEncoder(e.out).Encode(map[string]string{"id": id})
+		return writeJSON(e.out, map[string]string{"id": id})
 	}
 	_, err = fmt.Fprintln(e.out, id)
 	return err
@@ -52,32 +52,42 @@ func (l *lookup) define(flags *flag.FlagSet) {
 	flags.BoolVar(&l.showBody, "show-body", false, "print the recorded headers and body, and the results of steps, too")
 }
 
-// find reads the record that the command line names.
-func (l *lookup) find(ctx context.Context, e environment, id string) (*dynamostore.Store, *idempotency.Record, error) {
+// find looks at the record that the command line names.
+func (l *lookup) find(ctx context.Context, e environment, id string) (*dynamostore.Store, sighting, error) {
 	if err := l.check(); err != nil {
-		return nil, nil, err
+		return nil, sighting{}, err
 	}
 	id, err := l.selected(e, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, sighting{}, err
 	}
 	s, err := l.place.store(ctx, e)
 	if err != nil {
-		return nil, nil, err
+		return nil, sighting{}, err
 	}
+	seen, err := l.look(ctx, e, s, id)
+	return s, seen, err
+}
+
+// look reads a record, and the time by the database's clock and by this machine's.
+func (l *lookup) look(ctx context.Context, e environment, s *dynamostore.Store, id string) (sighting, error) {
 	ctx, cancel := context.WithTimeout(ctx, callBudget)
 	defer cancel()
-	r, err := s.Get(ctx, id)
+	r, at, err := s.Look(ctx, id)
 	if err != nil {
-		return nil, nil, err
+		return sighting{}, err
 	}
 	if r == nil {
-		return nil, nil, fmt.Errorf("there is no record %s in the table %s", id, l.table)
+		return sighting{}, fmt.Errorf("there is no record %s in the table %s", id, l.table)
 	}
-	if l.showBody {
+	seen := sighting{record: r, clocks: idempotency.Clocks{Local: e.now(), Store: at}}
+	if l.showBody && r.Fault == nil {
 		err = load(ctx, s, r)
 	}
-	return s, r, err
+	if errors.Is(err, idempotency.ErrBodyLost) {
+		seen.lost, err = err, nil
+	}
+	return seen, err
 }
 
 // load reads what the record keeps apart.
@@ -101,9 +111,10 @@ func runInspect(ctx context.Context, e environment, flags *flag.FlagSet, args []
 	if err != nil {
 		return err
 	}
-	_, r, err := l.find(ctx, e, id)
+	_, seen, err := l.find(ctx, e, id)
 	if err != nil {
 		return err
 	}
-	return l.write(e.out, viewOf(r, l.showBody))
+	tellClocks(e.err, seen.clocks)
+	return l.write(e.out, viewOf(seen, l.showBody))
 }

@@ -5,12 +5,16 @@
 //	idemctl inspect ID | --scope SCOPE --key KEY|-     what a record says
 //	idemctl resolve ID … --status 201 --body FILE|-    record a response as an orphan's outcome
 //	idemctl resolve ID … --rerun                       let an orphan's operation run again
-//	idemctl release ID …                               the same as resolve --rerun
-//	idemctl watch                                      processing records whose lease is over, by age
+//	idemctl release ID …                               alias of resolve --rerun
+//	idemctl watch                                      what is stuck, by age: orphans, and records that cannot be read
 //
-// Commands name their flags with --help. A guard's secret is read from IDEMPOTENCY_SECRET and is never a flag. Keys and
-// bodies are not printed, but for a body with --show-body. A change shows what it will do and asks, unless --yes is given;
-// it is refused where the record has changed since it was shown.
+// Commands name their flags with --help. A guard's secret is read from IDEMPOTENCY_SECRET and is never a flag. Keys are not
+// printed; recorded headers and bodies are with --show-body, and the response that is about to be recorded in the question. Text
+// that would not just print is quoted; --output json has it exactly.
+//
+// A change shows what it will do and asks, unless --yes is given; it is refused where the record has changed since it was
+// shown. It is refused, too, while the run may be alive: its lease must be over by the database's clock and by this machine's,
+// or, where the database does not tell its time, for five minutes by this machine's.
 //
 // Exit status: 0 done, 1 refused or failed, 2 a usage error.
 package main
@@ -26,8 +30,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"time"
 )
 
 // environment is what a command has of the world beside its arguments.
@@ -36,6 +39,7 @@ type environment struct {
 	out    io.Writer // results
 	err    io.Writer // questions and complaints
 	getenv func(string) string
+	now    func() time.Time
 }
 
 // command is one of idemctl's.
@@ -49,11 +53,16 @@ var commands = map[string]command{
 	"id":      {"id --scope SCOPE --key KEY|-", "Prints the id of a key's record, as the guard computes it. It makes no call.", runID},
 	"inspect": {"inspect ID | --scope SCOPE --key KEY|-", "Shows a record by a consistent read: its state, its times, the names of its steps, and the recorded response without its body.", runInspect},
 	"resolve": {"resolve ID | --scope SCOPE --key KEY|-   --status N [--header 'Name: value']… [--body FILE|-] | --rerun",
-		"Settles an orphan: records a response, which every retry then gets, or lets the next retry run the operation again.", runResolve},
-	"release": {"release ID | --scope SCOPE --key KEY|-", "Lets an orphan's operation run again: the same as resolve --rerun.", runRelease},
+		"Settles an orphan: records a response, which every retry then gets, or lets the next retry run the operation again.\n" + fenced, runResolve},
+	"release": {"release ID | --scope SCOPE --key KEY|-", "Alias of resolve --rerun: lets an orphan's operation run again.\n" + fenced, runRelease},
 	"watch": {"watch [--older-than 5m] [--every 1m]",
-		"Lists processing records whose lease is over, the oldest first. It reads the whole table, and says what that cost.", runWatch},
+		"Lists what is stuck, the oldest claim first: processing records whose lease is over, and records that cannot be read.\n" +
+			"It reads the whole table, and says what that cost. It does not look for body items that are missing.", runWatch},
 }
+
+// fenced says when a change is made.
+const fenced = "The run must be over: its lease, by the database's clock and by this machine's, or by this machine's alone for five\n" +
+	"minutes, where the database does not tell its time; a run that gave up by itself is over at once."
 
 // usageError is a mistake in the command line.
 type usageError struct{ text string }
@@ -63,7 +72,7 @@ func (e usageError) Error() string { return e.text }
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	e := environment{in: bufio.NewReader(os.Stdin), out: os.Stdout, err: os.Stderr, getenv: os.Getenv}
+	e := environment{in: bufio.NewReader(os.Stdin), out: os.Stdout, err: os.Stderr, getenv: os.Getenv, now: time.Now}
 	code := run(ctx, e, os.Args[1:])
 	stop()
 	os.Exit(code)
@@ -77,14 +86,10 @@ func run(ctx context.Context, e environment, args []string) int {
 	case err == nil:
 		return 0
 	case errors.As(err, &usage):
-		fmt.Fprintf(e.err, "idemctl: %s\n", usage)
+		fmt.Fprintf(e.err, "idemctl: %s\n", printableLines(usage.text))
 		return 2
 	}
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
-		err = errors.New("there is no such table in this account and Region; see --table, --region and --endpoint")
-	}
-	fmt.Fprintf(e.err, "idemctl: %v\n", err)
+	fmt.Fprintf(e.err, "idemctl: %s\n", explain(err))
 	return 1
 }
 
@@ -115,7 +120,7 @@ func dispatch(ctx context.Context, e environment, args []string) error {
 func help(out io.Writer) error {
 	fmt.Fprintln(out, "idemctl looks up idempotency records, settles orphans and lists what is stuck. Commands:")
 	for _, name := range []string{"id", "inspect", "resolve", "release", "watch"} {
-		fmt.Fprintf(out, "\n  idemctl %s\n      %s\n", commands[name].synopsis, commands[name].help)
+		fmt.Fprintf(out, "\n  idemctl %s\n      %s\n", commands[name].synopsis, strings.ReplaceAll(commands[name].help, "\n", "\n      "))
 	}
 	_, err := fmt.Fprintln(out, "\nExit status: 0 done, 1 refused or failed, 2 a usage error. idemctl COMMAND --help lists the flags.")
 	return err

@@ -88,7 +88,7 @@ func (d *desk) ctl(stdin io.Reader, args ...string) (code int, out, err string) 
 	if len(args) > 0 && args[0] != "id" && !strings.Contains(args[0], "help") {
 		args = append(args, "--endpoint", d.url)
 	}
-	code = run(d.t.Context(), environment{in: bufio.NewReader(stdin), out: &stdout, err: &stderr, getenv: func(name string) string { return env[name] }}, args)
+	code = run(d.t.Context(), environment{in: bufio.NewReader(stdin), out: &stdout, err: &stderr, getenv: func(name string) string { return env[name] }, now: time.Now}, args)
 	if all := stdout.String() + stderr.String(); strings.Contains(all, key) || strings.Contains(all, secret) {
 		d.t.Errorf("%v prints a key or the secret:\n%s", args, all)
 	}
@@ -140,12 +140,12 @@ func TestResolveWithAResponse(t *testing.T) {
 	args := []string{"resolve", id, "--status", "201", "--header", "Content-Type: application/json", "--body", file}
 	code, _, stderr := d.ctl(strings.NewReader("n\n"), args...)
 	d.want(code, 1, stderr)
-	if !strings.Contains(stderr, "status 201 with a body of 13 bytes") || !strings.Contains(stderr, "nothing was changed") {
+	if !strings.Contains(stderr, "status 201\n  Content-Type: application/json\n  body of 13 bytes: {\"paid\":true}\n") || !strings.Contains(stderr, "nothing was changed") {
 		t.Errorf("said %s", stderr)
 	}
 	code, out, stderr := d.ctl(strings.NewReader("y\n"), args...)
 	d.want(code, 0, stderr)
-	if !strings.Contains(out, stateCompleted) || strings.Contains(out+stderr, `"paid"`) {
+	if !strings.Contains(out, stateCompleted) || strings.Contains(out, `"paid"`) {
 		t.Errorf("printed %s%s", out, stderr)
 	}
 	r := d.serve(lost)
@@ -241,7 +241,7 @@ func TestWatch(t *testing.T) {
 	d := newDesk(t)
 	d.serve(paid)
 	now := time.Now()
-	for id, age := range map[string]time.Duration{"old": time.Hour, "older": 2 * time.Hour, "new": time.Second, "running": 0} {
+	for id, age := range map[string]time.Duration{"old": time.Hour, "older": 2 * time.Hour, "new": 3 * time.Second, "running": 0} {
 		lease := now.Add(-age).Add(500 * time.Millisecond)
 		if id == "running" {
 			lease = now.Add(time.Hour)

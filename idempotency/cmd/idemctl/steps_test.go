@@ -76,7 +76,7 @@ func TestAnnouncedSteps(t *testing.T) {
 		"Its 2 recorded steps are forgotten; none is undone":   {Seen: seen, Response: &idempotency.Response{Status: 201}},
 		"The next retry will run the operation again. That is": {Seen: &idempotency.Record{}},
 	} {
-		if got := announce(w); !strings.Contains(got, want) {
+		if got := (&change{}).announce(w); !strings.Contains(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

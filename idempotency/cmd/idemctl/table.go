@@ -14,7 +14,7 @@ import (
 	"firstwriter/idempotency/dynamostore"
 )
 
-// callBudget is how long the calls of one command may take, the SDK's retries included. A scan is not bounded.
+// callBudget is how long the calls of one step may take, the SDK's retries included: of a look, of a change, of a page of a scan.
 const callBudget = 30 * time.Second
 
 // place are the flags that say where the records are.

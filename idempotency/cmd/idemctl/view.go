@@ -3,9 +3,8 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"text/tabwriter"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -14,7 +13,7 @@ import (
 
 // The states of a record to an operator.
 const (
-	stateLive       = "running"       // its lease is not over
+	stateLive       = "running"       // its lease is not known to be over
 	stateOrphan     = "orphan"        // its lease is over, and nobody knows what the run did
 	stateUndoing    = "uncompensated" // an orphan that failed for good, and whose steps are not all undone
 	stateReleased   = "released"      // the next attempt runs
@@ -22,21 +21,30 @@ const (
 	stateUnreadable = "unreadable"    // retries get 503; nothing changes it
 )
 
-// view is a record as it is shown. Keys are not in the table, and so are never shown.
+// sighting is a record as it was seen.
+type sighting struct {
+	record *idempotency.Record
+	clocks idempotency.Clocks
+	lost   error // what is kept apart from the record and was asked for, but is missing or damaged
+}
+
+// view is a record as it is shown. Keys are not in the table, and so are never shown. Times are RFC 3339; a lease that its
+// run gave up ends in 1970.
 type view struct {
 	ID           string        `json:"id"`
 	State        string        `json:"state"`
 	Problem      string        `json:"problem,omitempty"` // why it is unreadable
+	Remedy       string        `json:"remedy,omitempty"`  // what a person can do about that
 	Version      int           `json:"v"`
 	Endpoint     string        `json:"endpoint,omitempty"`
 	RequestID    string        `json:"request_id,omitempty"`
 	Principal    string        `json:"principal,omitempty"` // a hash
 	Epoch        int64         `json:"epoch,omitempty"`
-	CreatedAt    time.Time     `json:"created_at,omitzero"`
-	LeaseUntil   time.Time     `json:"lease_until,omitzero"`
-	CompletedAt  time.Time     `json:"completed_at,omitzero"`
-	ExpiresAt    time.Time     `json:"expires_at,omitzero"`
-	AgeSeconds   int64         `json:"age_seconds,omitempty"` // since the last claim
+	CreatedAt    string        `json:"created_at,omitempty"`
+	LeaseUntil   string        `json:"lease_until,omitempty"`
+	CompletedAt  string        `json:"completed_at,omitempty"`
+	ExpiresAt    string        `json:"expires_at,omitempty"`
+	AgeSeconds   *int64        `json:"age_seconds,omitempty"` // since the last claim; negative where that machine's clock was ahead
 	Steps        []stepView    `json:"steps,omitempty"`
 	UndoFailures int           `json:"undo_failures,omitempty"`
 	Response     *responseView `json:"response,omitempty"`
@@ -58,131 +66,100 @@ type stepView struct {
 	Result json.RawMessage `json:"result,omitempty"`
 }
 
-func viewOf(r *idempotency.Record, showBody bool) view { return viewAt(r, time.Now(), showBody) }
-
-// viewAt shows a record as it is at now.
-func viewAt(r *idempotency.Record, now time.Time, showBody bool) view {
-	v := view{ID: r.ID, State: stateOf(r, now), Version: r.Version, Endpoint: r.Endpoint, RequestID: r.RequestID, Principal: r.Principal,
-		Epoch: r.Epoch, CreatedAt: r.CreatedAt.UTC(), LeaseUntil: r.LeaseUntil.UTC(), CompletedAt: r.CompletedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC()}
-	if r.Epoch > 0 {
-		v.AgeSeconds = int64(now.Sub(time.UnixMilli(r.Epoch)).Seconds())
+// viewOf shows a record as it is by these clocks.
+func viewOf(seen sighting, showBody bool) view {
+	r := seen.record
+	v := view{ID: r.ID, State: stateOf(r, seen.clocks), Version: r.Version, Endpoint: r.Endpoint, RequestID: r.RequestID, Principal: r.Principal,
+		Epoch: r.Epoch, CreatedAt: instant(r.CreatedAt), LeaseUntil: instant(r.LeaseUntil), CompletedAt: instant(r.CompletedAt), ExpiresAt: instant(r.ExpiresAt),
+		UndoFailures: r.UndoFailures}
+	if r.Epoch != 0 {
+		age := int64(seen.clocks.Likely().Sub(time.UnixMilli(r.Epoch)).Seconds())
+		v.AgeSeconds = &age
 	}
+	v.Problem, v.Remedy = problem(seen)
 	if r.Fault != nil {
-		v.Problem = r.Fault.Error()
+		return v // what else was read of it is not to be relied on
 	}
-	v.UndoFailures = r.UndoFailures
 	for _, s := range r.Steps {
-		step := stepView{Name: s.Name, Apart: s.Apart.Chunks > 0}
-		if showBody {
-			step.Result = s.Result
-		}
-		v.Steps = append(v.Steps, step)
+		v.Steps = append(v.Steps, viewOfStep(s, showBody))
 	}
-	if r.Response == nil || v.State == stateUnreadable {
-		return v
-	}
-	v.Response = &responseView{Status: r.Response.Status, BodyItems: r.Body.Chunks}
-	if showBody {
-		v.Response.Header = r.Response.Header
-		if utf8.Valid(r.Response.Body) {
-			v.Response.Body = string(r.Response.Body)
-		} else {
-			v.Response.BodyBase64 = r.Response.Body
-		}
+	if r.Response != nil {
+		v.Response = viewOfResponse(r, showBody)
 	}
 	return v
 }
 
-func stateOf(r *idempotency.Record, now time.Time) string {
-	_, err := idempotency.NewResolution(r, nil, now, idempotency.DefaultRetention)
+func viewOfStep(s idempotency.RecordedStep, showBody bool) stepView {
+	step := stepView{Name: s.Name, Apart: s.Apart.Chunks > 0}
+	if !showBody || s.Result == nil {
+		return step
+	}
+	step.Result = s.Result
+	if !json.Valid(s.Result) { // somebody has been at the item
+		step.Result, _ = json.Marshal(string(s.Result)) // a string is always JSON
+	}
+	return step
+}
+
+func viewOfResponse(r *idempotency.Record, showBody bool) *responseView {
+	v := &responseView{Status: r.Response.Status, BodyItems: r.Body.Chunks}
+	switch {
+	case !showBody:
+		return v
+	case utf8.Valid(r.Response.Body):
+		v.Body = string(r.Response.Body)
+	default:
+		v.BodyBase64 = r.Response.Body
+	}
+	v.Header = r.Response.Header
+	return v
+}
+
+func stateOf(r *idempotency.Record, clocks idempotency.Clocks) string {
+	_, err := idempotency.NewResolution(r, nil, clocks, idempotency.DefaultRetention)
 	switch {
 	case err == nil && r.Compensating():
 		return stateUndoing
 	case err == nil:
 		return stateOrphan
-	case r.Fault == nil && r.Status == idempotency.Processing:
+	case r.Fault != nil || !isKnown(r.Version):
+		return stateUnreadable
+	case r.Status == idempotency.Processing:
 		return stateLive
-	case r.Fault == nil && r.Status == idempotency.Completed:
+	case r.Status == idempotency.Completed:
 		return stateCompleted
-	case r.Fault == nil && r.Status == idempotency.Released:
+	case r.Status == idempotency.Released:
 		return stateReleased
 	}
 	return stateUnreadable
 }
 
-// write prints a record in the format that was asked for.
-func (o *output) write(out io.Writer, v view) error {
-	if o.format == "json" {
-		return json.NewEncoder(out).Encode(v)
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(name string, value any) {
-		if text := fmt.Sprint(value); text != "" && text != "0" {
-			fmt.Fprintf(table, "%s\t%s\n", name, text)
-		}
-	}
-	row("record", v.ID)
-	row("state", v.State)
-	row("problem", v.Problem)
-	row("schema version", v.Version)
-	row("endpoint", v.Endpoint)
-	row("request", v.RequestID)
-	row("principal (hash)", v.Principal)
-	row("epoch", v.Epoch)
-	row("created", instant(v.CreatedAt))
-	row("last claim", ago(v.AgeSeconds))
-	row("lease until", instant(v.LeaseUntil))
-	row("completed", instant(v.CompletedAt))
-	row("expires", instant(v.ExpiresAt))
-	for _, s := range v.Steps {
-		row("step", s)
-	}
-	row("undo failures", v.UndoFailures)
-	v.Response.rows(row)
-	return table.Flush()
+func isKnown(version int) bool { return slices.Contains(idempotency.ReadableVersions(), version) }
+
+// isNewer reports whether a record was written by newer code, which can judge it.
+func isNewer(r *idempotency.Record) bool {
+	return r.Fault == nil && r.Version > slices.Max(idempotency.ReadableVersions())
 }
 
-// String is a step in a row of its own.
-func (s stepView) String() string {
+// What a person can do about a record that cannot be read.
+const (
+	deployNewer = "deploy code that reads this version, and use its idemctl; until then retries that reach older code get 503"
+	repairItem  = "retries get 503, and nothing changes the item, idemctl neither: repair it by hand, say from a backup; or, only if you know that " +
+		"the operation has finished, or that it never ran, delete the item by hand: its key is then new, and a retry runs the operation"
+)
+
+// problem says what keeps a record from being read, and what to do about it.
+func problem(seen sighting) (what, remedy string) {
+	r := seen.record
 	switch {
-	case s.Result != nil:
-		return s.Name + " " + string(s.Result)
-	case s.Apart:
-		return s.Name + " (its result has an item of its own)"
+	case r.Fault != nil:
+		return r.Fault.Error(), repairItem
+	case isNewer(r):
+		return fmt.Sprintf("its schema version is %d, and this idemctl reads %v", r.Version, idempotency.ReadableVersions()), deployNewer
+	case !isKnown(r.Version):
+		return fmt.Sprintf("its schema version is %d, which no release writes that this idemctl knows", r.Version), repairItem
+	case seen.lost != nil:
+		return seen.lost.Error(), repairItem
 	}
-	return s.Name
-}
-
-func (r *responseView) rows(row func(string, any)) {
-	if r == nil {
-		return
-	}
-	row("response status", r.Status)
-	row("response body items", r.BodyItems)
-	for name, values := range r.Header {
-		for _, value := range values {
-			row("response header", name+": "+value)
-		}
-	}
-	row("response body", r.Body)
-	if r.BodyBase64 != nil {
-		row("response body", fmt.Sprintf("%d bytes, no text: use --output json", len(r.BodyBase64)))
-	}
-}
-
-func instant(t time.Time) string {
-	switch {
-	case t.IsZero():
-		return ""
-	case t.Equal(idempotency.Orphaned()):
-		return "given up by its run"
-	}
-	return t.Format("2006-01-02T15:04:05.000Z")
-}
-
-func ago(seconds int64) string {
-	if seconds == 0 {
-		return ""
-	}
-	return (time.Duration(seconds) * time.Second).String() + " ago"
+	return "", ""
 }

@@ -3,13 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"slices"
 	"text/tabwriter"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"firstwriter/idempotency"
 	"firstwriter/idempotency/dynamostore"
@@ -19,6 +20,7 @@ import (
 type stuck struct {
 	Records   []view  `json:"records"` // the oldest claim first
 	Running   int     `json:"running"` // processing records whose lease is not over
+	Newer     int     `json:"newer"`   // finished records of a newer schema version, which newer code answers with
 	Scanned   int     `json:"scanned_items"`
 	ReadUnits float64 `json:"read_units"`
 }
@@ -47,15 +49,40 @@ func runWatch(ctx context.Context, e environment, flags *flag.FlagSet, args []st
 	if err != nil {
 		return err
 	}
-	for {
-		found, err := look(ctx, client, p.table, *older)
-		if err == nil {
-			err = o.writeStuck(e.out, found)
-		}
-		if err != nil || *every == 0 || !wait(ctx, *every) {
+	once := func() error {
+		found, err := look(ctx, e, bounded{client}, p.table, *older)
+		if err != nil {
 			return err
 		}
+		return o.writeStuck(e.out, found)
 	}
+	if *every == 0 {
+		return once()
+	}
+	again(ctx, e, *every, once)
+	return nil
+}
+
+// again looks now and after each pause until ctx ends. A look that fails is told, and does not end the watch.
+func again(ctx context.Context, e environment, pause time.Duration, look func() error) {
+	for {
+		if err := look(); err != nil && ctx.Err() == nil {
+			fmt.Fprintf(e.err, "idemctl: this look failed, the next is in %v: %s\n", pause, explain(err))
+		}
+		if !wait(ctx, pause) {
+			return
+		}
+	}
+}
+
+// bounded is a client that gives up a page, the SDK's retries included, after callBudget.
+type bounded struct{ client dynamostore.Scanner }
+
+// Scan reads a page.
+func (b bounded) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	ctx, cancel := context.WithTimeout(ctx, callBudget)
+	defer cancel()
+	return b.client.Scan(ctx, in, options...)
 }
 
 // wait reports whether the time has passed before ctx ended.
@@ -71,16 +98,10 @@ func wait(ctx context.Context, d time.Duration) bool {
 }
 
 // look scans the table once.
-func look(ctx context.Context, client dynamostore.Scanner, table string, older time.Duration) (stuck, error) {
-	now := time.Now()
+func look(ctx context.Context, e environment, client dynamostore.Scanner, table string, older time.Duration) (stuck, error) {
 	found := stuck{Records: []view{}}
-	total, err := dynamostore.Unfinished(ctx, client, table, func(r *idempotency.Record) {
-		switch v := viewAt(r, now, false); {
-		case v.State == stateLive:
-			found.Running++
-		case v.Epoch == 0 || now.Sub(time.UnixMilli(v.Epoch)) >= older: // an unreadable one is always of interest
-			found.Records = append(found.Records, v)
-		}
+	total, err := dynamostore.Unfinished(ctx, client, table, func(r *idempotency.Record, at time.Time) {
+		found.add(sighting{record: r, clocks: idempotency.Clocks{Local: e.now(), Store: at}}, older)
 	})
 	slices.SortFunc(found.Records, func(a, b view) int {
 		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.ID, b.ID))
@@ -89,21 +110,56 @@ func look(ctx context.Context, client dynamostore.Scanner, table string, older t
 	return found, err
 }
 
+// add counts a record, or lists it where retries of its key get no further by themselves. Orphans are listed from an age on; an
+// age that is not known, since the claiming machine's clock was ahead, is old enough.
+func (s *stuck) add(seen sighting, older time.Duration) {
+	switch v := viewOf(seen, false); stateToNewer(seen) {
+	case stateLive:
+		s.Running++
+	case stateReleased, stateCompleted:
+		s.Newer++
+	case stateUnreadable:
+		s.Records = append(s.Records, v)
+	default:
+		if age := v.AgeSeconds; age == nil || *age < 0 || time.Duration(*age)*time.Second >= older {
+			s.Records = append(s.Records, v)
+		}
+	}
+}
+
+// stateToNewer is a record's state; where a newer schema version is all that keeps it from being read, the one that its status
+// and lease say, so that what newer code works on is not reported.
+func stateToNewer(seen sighting) string {
+	r := *seen.record
+	switch {
+	case !isNewer(&r):
+	case r.Status == idempotency.Processing && r.LeaseUntil.IsZero():
+		return stateUnreadable
+	default:
+		r.Version = idempotency.SchemaVersion
+	}
+	return stateOf(&r, seen.clocks)
+}
+
 func (o *output) writeStuck(out io.Writer, found stuck) error {
 	if o.format == "json" {
-		return json.NewEncoder(out).Encode(found)
+		return writeJSON(out, found)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, v := range found.Records {
 		if i == 0 {
-			fmt.Fprintln(table, "last claim\tstate\trecord\tendpoint\tlease until")
+			fmt.Fprintln(table, "last claim\tstate\trecord\tendpoint\tlease until\tproblem")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", ago(v.AgeSeconds), v.State, v.ID, v.Endpoint, instant(v.LeaseUntil))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", ago(v.AgeSeconds), v.State, printable(v.ID), printable(v.Endpoint), leaseText(v), printable(v.Problem))
 	}
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(out, "%d stuck, %d running; the whole table was scanned: %d items, %.1f read units\n",
-		len(found.Records), found.Running, found.Scanned, found.ReadUnits)
+	newer := ""
+	if found.Newer > 0 {
+		newer = fmt.Sprintf("%d finished in a newer schema version, ", found.Newer)
+	}
+	_, err := fmt.Fprintf(out, "%d stuck, %s%d running; the whole table was scanned: %d items, %.1f read units\n",
+		len(found.Records), newer, found.Running, found.Scanned, found.ReadUnits)
 	return err
 }
