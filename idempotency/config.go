@@ -177,5 +177,9 @@ func (c *Config) check() error {
 	return errors.Join(wrong...)
 }
 
-// Guards reports whether requests of this method are guarded. Others need not be brought to [Guard.Serve].
-func (g *Guard) Guards(method string) bool { return slices.Contains(g.cfg.Methods, method) }
+// Guards reports whether requests of this method are guarded. Others need not be brought to [Guard.Serve]. "post" is
+// another method than "POST" (RFC 9110, section 9.1), but guarded too: a router whose routes name no method serves both,
+// and no write may escape by its spelling.
+func (g *Guard) Guards(method string) bool {
+	return slices.ContainsFunc(g.cfg.Methods, func(m string) bool { return strings.EqualFold(m, method) })
+}

@@ -28,6 +28,8 @@
 //	key missing or malformed                         400     key-missing, key-invalid
 //	caller has no scope or principal                 403     caller-unknown
 //	body over the limit                              413     body-too-large
+//	body cut off on its way                          400     body-incomplete
+//	body read by something in front of the guard     500     body-consumed
 //	same key, other principal                        403     replay-forbidden
 //	same key, other request                          422     key-reused
 //	first run not finished                           409     in-progress, with Retry-After

@@ -104,8 +104,8 @@ func (t *Attempt) admit() (key string, refusal *answer) {
 		return "", refusal
 	case err != nil:
 		return "", t.reject(keyInvalid, "The "+KeyHeader+" header is malformed: "+err.Error()+".")
-	case len(t.request.Body) > g.cfg.MaxBody:
-		return "", t.reject(bodyTooLarge, fmt.Sprintf("This endpoint takes bodies of at most %d bytes.", g.cfg.MaxBody))
+	case t.request.BodyErr != nil || len(t.request.Body) > g.cfg.MaxBody:
+		return "", t.refuseBody()
 	}
 	t.identify(scope, principal, key)
 	return key, nil

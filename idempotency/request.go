@@ -13,6 +13,7 @@ type Request struct {
 	RawQuery  string      // query string, encoded
 	Header    http.Header // canonical names, repeated values apart where the event keeps them apart
 	Body      []byte      // decoded; must not be changed
+	BodyErr   error       // why Body is not the whole body, nil where it is: refuses the request in its turn, see [ErrBodyRead]
 	Caller    Caller      // who asks, as verified in front of the guard
 	RequestID string      // for people and audits
 }
