@@ -72,7 +72,7 @@ type bound struct {
 func (o *operation) limit() bound {
 	now := time.Now()
 	after := max(0, min(o.t.cfg.AttemptTimeout, o.left(now)))
-	if at, ok := o.Deadline(); ok && at.Sub(now) <= after {
+	if at, ok := o.Deadline(); ok && at.Sub(now) <= after { // what is left is the caller's
 		return bound{ctx: o.traced}
 	}
 	ctx, cancel := context.WithCancel(o.traced)

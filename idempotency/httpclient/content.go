@@ -17,6 +17,9 @@ type content struct {
 // take reads an answer's body, up to most bytes, and puts itself in its place. An answer that breaks off before is an
 // error, and closed.
 func (c *content) take(res *http.Response, most int, limit bound) error {
+	if res.Body == nil {
+		res.Body = http.NoBody
+	}
 	text, err := read(res.Body, res.ContentLength, most)
 	*c = content{text: text, limit: limit}
 	switch {

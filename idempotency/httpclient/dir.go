@@ -19,8 +19,8 @@ import (
 // machine's power.
 type Dir struct {
 	path  string
-	locks [64]sync.Mutex                // each of some entries
-	hook  func(step, file string) error // nil; in tests it is called before each file operation
+	locks [64]sync.Mutex          // each of some entries
+	hook  func(step string) error // nil; in tests it is called before each file operation
 }
 
 const (
@@ -89,7 +89,7 @@ func (d *Dir) Finish(e Entry) error {
 // Drop implements [Journal].
 func (d *Dir) Drop(e Entry) error {
 	name := nameOf(e.Key)
-	err := d.step("remove", name)
+	err := d.step("remove")
 	if err == nil {
 		err = os.Remove(filepath.Join(d.path, name))
 	}
@@ -152,7 +152,7 @@ func (d *Dir) write(name string, e Entry) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := d.step("create", name); err != nil {
+	if err := d.step("create"); err != nil {
 		return err
 	}
 	temp, err := os.CreateTemp(d.path, tempPrefix)
@@ -164,7 +164,7 @@ func (d *Dir) write(name string, e Entry) (err error) {
 			_ = os.Remove(temp.Name()) // OpenDir does it later, if this fails
 		}
 	}()
-	if err := errors.Join(d.fill(temp, text), temp.Close(), d.step("rename", name)); err != nil {
+	if err := errors.Join(d.fill(temp, text), temp.Close(), d.step("rename")); err != nil {
 		return err
 	}
 	if err := os.Rename(temp.Name(), filepath.Join(d.path, name)); err != nil {
@@ -174,13 +174,13 @@ func (d *Dir) write(name string, e Entry) (err error) {
 }
 
 func (d *Dir) fill(f *os.File, text []byte) error {
-	if err := d.step("write", f.Name()); err != nil {
+	if err := d.step("write"); err != nil {
 		return err
 	}
 	if _, err := f.Write(text); err != nil {
 		return err
 	}
-	if err := d.step("sync", f.Name()); err != nil {
+	if err := d.step("sync"); err != nil {
 		return err
 	}
 	return f.Sync()
@@ -188,7 +188,7 @@ func (d *Dir) fill(f *os.File, text []byte) error {
 
 // sync makes the renaming last.
 func (d *Dir) sync() error {
-	if err := d.step("sync folder", d.path); err != nil {
+	if err := d.step("sync folder"); err != nil {
 		return err
 	}
 	folder, err := os.Open(d.path)
@@ -199,9 +199,10 @@ func (d *Dir) sync() error {
 	return syncFolder(folder)
 }
 
-func (d *Dir) step(step, file string) error {
+// step lets a test stop the next file operation.
+func (d *Dir) step(name string) error {
 	if d.hook == nil {
 		return nil
 	}
-	return d.hook(step, file)
+	return d.hook(name)
 }

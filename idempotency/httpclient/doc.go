@@ -23,8 +23,8 @@
 //	401, 403, 407                                           no          this attempt had no effect
 //	everything else                                         no          final
 //
-// A problem document with retryable: false makes an answer of the fifth, seventh or eighth row final, but in-progress:
-// then the outcome is unknown. Retry-After is the least pause, up to a limit, and a random time comes on top.
+// A problem document with retryable: false makes a 408, 425, 429, 500, 502, 503 or 504 final, and has a 409 in-progress
+// not sent again. Retry-After is the least pause, up to a limit, and a random time comes on top.
 //
 // An operation without a final answer ends in an [*OutcomeUnknown] where any attempt may have had an effect. So does one
 // that got a 401 after a lost answer: the 401 is about today's token, not about the lost one. The key stays the same then,

@@ -231,7 +231,7 @@ func TestFullDisk(t *testing.T) {
 		for _, second := range []bool{false, true} {
 			d := openDir(t)
 			fails := !second
-			d.hook = func(step, _ string) error {
+			d.hook = func(step string) error {
 				if fails && step == at {
 					return syscall.ENOSPC
 				}

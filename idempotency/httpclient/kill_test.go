@@ -62,7 +62,7 @@ func child(text string) error {
 	if err != nil {
 		return err
 	}
-	dir.hook = func(string, string) error { point(); return nil }
+	dir.hook = func(string) error { point(); return nil }
 	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		return mortal{conn, point}, err

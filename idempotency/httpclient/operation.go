@@ -55,6 +55,9 @@ func (o *operation) prepare() error {
 	if err := o.Err(); err != nil {
 		return err
 	}
+	if o.req.URL == nil {
+		return errors.New("the request has no URL")
+	}
 	key, err := keyOf(o.req)
 	if err != nil {
 		return err
@@ -112,7 +115,7 @@ func (o *operation) stop(a answer, v verdict, pause time.Duration) error {
 	case o.outcome.Attempts >= o.t.cfg.MaxAttempts:
 		return fmt.Errorf("%w (MaxAttempts is reached)", why)
 	case o.left(time.Now()) <= pause:
-		return fmt.Errorf("%w (there is no time for another attempt)", why)
+		return fmt.Errorf("%w (%w)", why, errNoTime)
 	}
 	return nil
 }
@@ -120,18 +123,29 @@ func (o *operation) stop(a answer, v verdict, pause time.Duration) error {
 // left is the time that remains. The wall clock may have been set, and the monotonic one stands still while a machine
 // sleeps: the one that leaves less counts.
 func (o *operation) left(now time.Time) time.Duration {
-	return min(o.until.Sub(now), o.until.Round(0).Sub(now.Round(0)))
+	left := min(o.until.Sub(now), o.until.Round(0).Sub(now.Round(0)))
+	if at, ok := o.Deadline(); ok {
+		left = min(left, at.Sub(now))
+	}
+	return left
 }
 
+var errNoTime = errors.New("there is no time for another attempt")
+
+// wait pauses. It may take longer than it should: then nothing is sent any more, since the server may have forgotten the
+// key meanwhile.
 func (o *operation) wait(d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return nil
 	case <-o.Done():
 		return o.Err()
 	}
+	if o.left(time.Now()) <= 0 {
+		return errNoTime
+	}
+	return nil
 }
 
 // finish notes a final answer.
@@ -161,7 +175,7 @@ func (o *operation) giveUp(res *http.Response, a answer, why error) (*http.Respo
 func (o *operation) tell(a answer, pause time.Duration, last bool) {
 	if o.t.cfg.OnAttempt != nil {
 		o.t.cfg.OnAttempt(Attempt{Number: o.outcome.Attempts, Status: a.status, Replayed: a.replayed, Problem: a.problem.Problem,
-			Resends: int(max(0, o.conns.Load()-1)), Err: a.err, Pause: pause, Last: last})
+			Resends: o.resends(), Err: a.err, Pause: pause, Last: last})
 	}
 }
 

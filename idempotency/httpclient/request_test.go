@@ -2,8 +2,10 @@ package httpclient
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
@@ -313,5 +315,40 @@ func TestResends(t *testing.T) {
 	keys.Range(func(any, any) bool { distinct++; return true })
 	if n.Load() != 3 || distinct != 1 || traced.Load() != 3 || len(attempts) != 2 || attempts[1].Resends != 1 {
 		t.Errorf("%d requests, %d keys, %d connections told to the caller's trace, %+v", n.Load(), distinct, traced.Load(), attempts)
+	}
+}
+
+// TestTLS: HTTP/2 counts no resends where there are none, and a certificate that nobody trusts is final at once.
+func TestTLS(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	s.EnableHTTP2 = true
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of the handshake that fails
+	s.StartTLS()
+	defer s.Close()
+	tr := newTransport(t, quick(func(c *Config) { c.Base = s.Client().Transport }))
+	for range 3 {
+		res, out, err := tr.Do(post(t, s.URL, "x"))
+		if err != nil || out.Resends != 0 || res.ProtoMajor != 2 {
+			t.Fatalf("%+v, %v", out, err)
+		}
+		res.Body.Close()
+	}
+	_, out, err := newTransport(t, quick()).Do(post(t, s.URL, "x"))
+	var untrusted *tls.CertificateVerificationError
+	if !errors.Is(err, ErrNotDone) || !errors.As(err, &untrusted) || out.Attempts != 1 {
+		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// TestBadBases: a request without a URL, and an answer without a body.
+func TestBadBases(t *testing.T) {
+	tr := newTransport(t, quick(func(c *Config) {
+		c.Base = roundTripper(func(*http.Request) (*http.Response, error) { return &http.Response{StatusCode: 204}, nil })
+	}))
+	if res, err := tr.RoundTrip(post(t, "http://server/", "x")); err != nil || res.Body == nil {
+		t.Errorf("%v, %v", res, err)
+	}
+	if _, err := tr.RoundTrip(&http.Request{Method: http.MethodPost}); err == nil {
+		t.Error("sent without a URL")
 	}
 }

@@ -50,26 +50,54 @@ func TestWaits(t *testing.T) {
 func TestContext(t *testing.T) {
 	for name, c := range map[string]struct {
 		step  step
-		limit time.Duration
+		after time.Duration
 		is    error
 		sent  int
 	}{
 		"in an attempt":      {step{hangs: true}, time.Second, ErrOutcomeUnknown, 1},
 		"in a pause":         {step{status: 503, header: "Retry-After: 30"}, time.Second, ErrOutcomeUnknown, 1},
 		"in a pause, undone": {step{status: 429, header: "Retry-After: 30"}, time.Second, ErrNotDone, 1},
-		"before":             {step{status: 201}, -1, context.DeadlineExceeded, 0},
+		"before":             {step{status: 201}, 0, context.Canceled, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{steps: []step{c.step}}
-			ctx, cancel := context.WithTimeout(t.Context(), c.limit)
-			defer cancel()
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(c.after, cancel)
+			synctest.Wait()
 			start := time.Now()
 			_, out, err := newTransport(t, Config{Base: s}).Do(post(t, "http://server/", "x").WithContext(ctx))
-			if !errors.Is(err, c.is) || !errors.Is(err, context.DeadlineExceeded) || out.Attempts != c.sent || time.Since(start) > time.Second {
+			if !errors.Is(err, c.is) || !errors.Is(err, context.Canceled) || out.Attempts != c.sent || time.Since(start) != c.after {
 				t.Errorf("%s: %+v, %v", name, out, err)
 			}
 		})
 	}
+}
+
+// TestDeadline: a deadline is not waited for where there is no time for another attempt before it.
+func TestDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		start := time.Now()
+		s := &script{steps: []step{{status: 503, header: "Retry-After: 30"}}}
+		_, _, err := newTransport(t, Config{Base: s}).Do(post(t, "http://server/", "x").WithContext(ctx))
+		if !errors.Is(err, ErrOutcomeUnknown) || !errors.Is(err, errNoTime) || time.Since(start) != 0 {
+			t.Errorf("%v after %v", err, time.Since(start))
+		}
+	})
+}
+
+// TestOverslept: after a pause that took too long, as on a machine that was asleep, nothing is sent.
+func TestOverslept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &operation{Context: t.Context(), until: time.Now().Add(time.Second)}
+		if err := o.wait(999 * time.Millisecond); err != nil {
+			t.Error(err)
+		}
+		if err := o.wait(time.Hour); err != errNoTime {
+			t.Error(err)
+		}
+	})
 }
 
 // TestClientTimeout: the limit of an http.Client covers all attempts. It also takes the type from the error, as the
@@ -97,7 +125,7 @@ func TestClocks(t *testing.T) {
 		"the wall clock goes on":   {start.Add(time.Minute), start.Round(0).Add(time.Hour), time.Minute - time.Hour},
 		"the wall clock goes back": {start.Add(time.Minute), start.Add(2 * time.Minute), -time.Minute},
 	} {
-		if got := (&operation{until: c.until}).left(c.now); got != c.want {
+		if got := (&operation{Context: t.Context(), until: c.until}).left(c.now); got != c.want {
 			t.Errorf("%s: %v left, want %v", name, got, c.want)
 		}
 	}
