@@ -15,8 +15,8 @@ const maxMessage = 256 << 10
 
 // deadLetters is the SQS queue of the events that can never be published.
 type deadLetters struct {
-	client *sqs.Client
-	url    string
+	cfg aws.Config // makes the client when it is needed, which is hardly ever
+	url string
 }
 
 // setAside sends one message. See [outbox.Relay.SetAside].
@@ -25,7 +25,8 @@ func (q deadLetters) setAside(ctx context.Context, p outbox.Poison) error {
 	if err != nil {
 		return fmt.Errorf("relay: dead letter: %w", err)
 	}
-	if _, err := q.client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: aws.String(q.url), MessageBody: aws.String(text)}); err != nil {
+	in := &sqs.SendMessageInput{QueueUrl: aws.String(q.url), MessageBody: aws.String(text)}
+	if _, err := sqs.NewFromConfig(q.cfg).SendMessage(ctx, in); err != nil {
 		return fmt.Errorf("relay: dead letter: %w", err)
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"firstwriter/functions/internal/awsconfig"
 	"firstwriter/idempotency/outbox"
@@ -30,7 +29,7 @@ func main() {
 	cfg := awsconfig.FromEnv(os.Getenv)
 	cfg.HTTPClient = awshttp.NewBuildableClient().WithTimeout(callTimeout) // the SDK itself waits for ever
 	b := bus{client: eventbridge.NewFromConfig(cfg), name: s.bus}
-	q := deadLetters{client: sqs.NewFromConfig(cfg), url: s.queueURL}
+	q := deadLetters{cfg: cfg, url: s.queueURL}
 	relay := outbox.Relay{Publish: b.publish, SetAside: q.setAside, Log: slog.New(slog.NewJSONHandler(os.Stderr, nil))}
 	lambda.Start(relay.Handle)
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
 	"firstwriter/idempotency/outbox"
@@ -103,7 +102,7 @@ func TestPublishErrors(t *testing.T) {
 func TestSetAside(t *testing.T) {
 	const message = `{"reason":"why","stream":"arn","sequence_number":"7","keys":null}`
 	s := newService(t, 200, fmt.Sprintf(`{"MessageId":"m","MD5OfMessageBody":%q}`, "c9d64cf4d5b2ca2ac4f8b4d2f5c3c1d1"))
-	q := deadLetters{client: sqs.NewFromConfig(s.config()), url: "https://sqs.eu-central-1.amazonaws.com/1/dead"}
+	q := deadLetters{cfg: s.config(), url: "https://sqs.eu-central-1.amazonaws.com/1/dead"}
 	err := q.setAside(t.Context(), outbox.Poison{Reason: "why", Stream: "arn", SequenceNumber: "7"})
 	want := map[string]any{"QueueUrl": q.url, "MessageBody": message}
 	if diff := cmp.Diff(want, s.asked); diff != "" || s.target != "AmazonSQS.SendMessage" {

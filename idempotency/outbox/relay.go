@@ -15,7 +15,7 @@ import (
 const (
 	tries      = 3                      // of one entry in an invocation; Lambda brings back what is left
 	firstPause = 100 * time.Millisecond // before the second try; doubled for each one after
-	margin     = time.Second            // of the invocation's time: for the answer to Lambda
+	margin     = time.Second            // of the invocation's time, for the answer to Lambda; half of it where it is short
 )
 
 // ErrRefused is what [Relay.Publish] returns, or wraps, where the bus refused a request as such, so that the same request
@@ -40,11 +40,12 @@ type Relay struct {
 // none overtakes an earlier one of its key, and some are published twice. What can never be published is set aside, and
 // the others go on.
 //
-// It stops a second before the context's deadline. The error is always nil: what failed is in the response.
+// It stops a second before the context's deadline, or half-way where that is less than two seconds away. The error is
+// always nil: what failed is in the response.
 func (r *Relay) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-margin))
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-min(margin, time.Until(deadline)/2)))
 		defer cancel()
 	}
 	open := r.sort(ctx, e.Records)

@@ -296,24 +296,28 @@ func sample(t *testing.T, file string) (e events.DynamoDBEvent) {
 
 // A deadline ends the work in time to say how far it came.
 func TestHandleStopsBeforeItsDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		defer cancel()
-		w := &world{}
-		r := w.relay()
-		r.Publish = func(ctx context.Context, batch []Entry) ([]Answer, error) {
-			if batch[0].ID == "a:1" {
-				return w.publish(ctx, batch)
-			}
-			<-ctx.Done()
-			return nil, ctx.Err()
+	for limit, want := range map[time.Duration]time.Duration{3 * time.Second: 2 * time.Second, time.Second: time.Second / 2} {
+		synctest.Test(t, func(t *testing.T) { stopsBeforeItsDeadline(t, limit, want) })
+	}
+}
+
+func stopsBeforeItsDeadline(t *testing.T, limit, want time.Duration) {
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	w := &world{}
+	r := w.relay()
+	r.Publish = func(ctx context.Context, batch []Entry) ([]Answer, error) {
+		if batch[0].ID == "a:1" {
+			return w.publish(ctx, batch)
 		}
-		start := time.Now()
-		out, err := r.Handle(ctx, inserts("a:1", "a:2", "b:1"))
-		if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "2" || time.Since(start) != 2*time.Second {
-			t.Errorf("%+v, %v after %v", out, err, time.Since(start))
-		}
-	})
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	start := time.Now()
+	out, err := r.Handle(ctx, inserts("a:1", "a:2", "b:1"))
+	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "2" || time.Since(start) != want {
+		t.Errorf("%+v, %v after %v", out, err, time.Since(start))
+	}
 }
 
 func TestBatchesStayBelowTheLimitOfARequest(t *testing.T) {

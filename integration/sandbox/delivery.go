@@ -14,7 +14,7 @@ import (
 const pollInterval = 100 * time.Millisecond
 
 // delivery runs one mapping: it reads the stream and invokes the function with batches of its records, one after the
-// other.
+// other. Lambda has a reader for each shard; here one reads them in turn, and the built-in database has one shard.
 type delivery struct {
 	mapping   mapping
 	stream    *streamReader
@@ -64,10 +64,10 @@ func (d *delivery) round(ctx context.Context) (busy bool, err error) {
 			return busy, err
 		}
 		busy = busy || n > 0
-		if sh.finished { // its children, if it has any, are next
-			err = d.stream.list(ctx)
+		if !sh.finished {
+			continue
 		}
-		if err != nil {
+		if err := d.stream.list(ctx); err != nil { // its children, if it has any, are next
 			return busy, err
 		}
 	}
@@ -84,18 +84,12 @@ func (d *delivery) advance(ctx context.Context, sh *shard) (int, error) {
 	if err != nil || len(records) == 0 {
 		return 0, err
 	}
-	b := batch{}
-	for _, r := range records {
-		v, err := r.decoded()
-		if err != nil {
-			return 0, err
-		}
-		if d.mapping.wanted(v) {
-			b.records = append(b.records, r)
-		}
+	wanted, err := d.mapping.filter(records)
+	if err == nil {
+		err = d.deliver(ctx, sh.id, batch{records: wanted})
 	}
-	if err := d.deliver(ctx, sh.id, b); err != nil {
-		sh.iterator = nil // what was not delivered is read again
+	if err != nil {
+		sh.iterator, sh.finished = nil, false // what was not delivered is read again
 		return 0, err
 	}
 	return len(records), d.positions.set(key, records[len(records)-1].number)

@@ -93,7 +93,20 @@ func (p *pattern) matches(v any) bool {
 	return true
 }
 
-// wanted reports whether a record, as the function would get it, passes the mapping's filters.
-func (m *mapping) wanted(record any) bool {
-	return len(m.filters) == 0 || slices.ContainsFunc(m.filters, func(p *pattern) bool { return p.matches(record) })
+// filter leaves the records that match one of the mapping's filters.
+func (m *mapping) filter(records []record) ([]record, error) {
+	if len(m.filters) == 0 {
+		return records, nil
+	}
+	var out []record
+	for _, r := range records {
+		v, err := r.decoded()
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(m.filters, func(p *pattern) bool { return p.matches(v) }) {
+			out = append(out, r)
+		}
+	}
+	return out, nil
 }
