@@ -33,11 +33,15 @@ const (
 
 // desk is an operator's desk: a table, the guard that uses it, and the command.
 type desk struct {
-	t     *testing.T
-	fake  *dynamofake.Server
-	store *dynamostore.Store
-	guard *idempotency.Guard
-	url   string
+	t      *testing.T
+	fake   *dynamofake.Server
+	client *dynamodb.Client
+	store  *dynamostore.Store
+	guard  *idempotency.Guard
+	url    string
+	dates  func(time.Time) []string // the Date of an answer; nil: the true one
+	env    map[string]string
+	now    func() time.Time // of the operator's machine
 }
 
 func newDesk(t *testing.T) *desk {
@@ -48,9 +52,16 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(fake)
+	d := &desk{t: t, fake: fake, client: client, store: dynamostore.New(client, "records"), now: time.Now,
+		env: map[string]string{"IDEMPOTENCY_SECRET": secret, "IDEMPOTENCY_TABLE": "records"}}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d.dates != nil {
+			w.Header()["Date"] = d.dates(time.Now())
+		}
+		fake.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
-	d := &desk{t: t, fake: fake, store: dynamostore.New(client, "records"), url: server.URL}
+	d.url = server.URL
 	d.guard, err = idempotency.New(idempotency.Config{Store: d.store, Scope: func(*idempotency.Request) string { return "acme" },
 		Namespace: "shop", Secret: []byte(secret), Orphans: idempotency.Refuse, Logger: slog.New(slog.NewTextHandler(io.Discard, nil))})
 	if err != nil {
@@ -84,11 +95,10 @@ func (d *desk) orphan() string {
 func (d *desk) ctl(stdin io.Reader, args ...string) (code int, out, err string) {
 	d.t.Helper()
 	var stdout, stderr bytes.Buffer
-	env := map[string]string{"IDEMPOTENCY_SECRET": secret, "IDEMPOTENCY_TABLE": "records"}
 	if len(args) > 0 && args[0] != "id" && !strings.Contains(args[0], "help") {
 		args = append(args, "--endpoint", d.url)
 	}
-	code = run(d.t.Context(), environment{in: bufio.NewReader(stdin), out: &stdout, err: &stderr, getenv: func(name string) string { return env[name] }, now: time.Now}, args)
+	code = run(d.t.Context(), environment{in: bufio.NewReader(stdin), out: &stdout, err: &stderr, getenv: func(name string) string { return d.env[name] }, now: d.now}, args)
 	if all := stdout.String() + stderr.String(); strings.Contains(all, key) || strings.Contains(all, secret) {
 		d.t.Errorf("%v prints a key or the secret:\n%s", args, all)
 	}
