@@ -5,7 +5,19 @@
 //
 // Put it behind the authentication, which knows the caller, and around the handlers of single routes: the pattern of the
 // route is what records and metrics call the endpoint. Requests with a method that the guard does not guard pass through
-// untouched.
+// untouched: name the method in the pattern, or a client reaches the handler past the guard by another one. Put what
+// overrides methods in front.
+//
+// # What may stand in front
+//
+// The guard tells requests apart by their bodies, so nothing in front may read one and keep it: r.FormValue and r.ParseForm
+// read forms (for a CSRF token, a method override). Such a request is answered 500 body-consumed, and the log says what to
+// do: put the guard outside, or hand the body on, all of it in r.Body and its size in r.ContentLength. It is noticed by
+// fewer bytes than r.ContentLength says, by a form that was parsed, and by a body that was closed. It cannot be noticed
+// where something else is read of a body of unknown length (chunked): then requests that differ are taken for the same.
+//
+// A limit in front ([http.MaxBytesHandler]) makes the answer 413 body-too-large, a body that was cut off on its way 400
+// body-incomplete, each after the checks of scope and key, as all refusals of the guard.
 //
 // # What a guarded handler notices
 //
@@ -76,16 +88,12 @@ func (h *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
-	body, refusal := readBody(r, h.guard.MaxBody())
-	if refusal != nil {
-		send(w, refusal)
-		return
-	}
+	body, broken := readBody(r, h.guard.MaxBody())
 	ctx, cancel := detach(r.Context())
 	defer cancel()
 	c := newCapture(w.Header(), h.MaxResponse)
 	defer c.body.remove()
-	answer := h.guard.Serve(ctx, h.request(r, body), func(ctx context.Context) (*idempotency.Response, error) {
+	answer := h.guard.Serve(ctx, h.request(r, body, broken), func(ctx context.Context) (*idempotency.Response, error) {
 		h.next.ServeHTTP(c, again(ctx, r, body))
 		return c.result(idempotency.AttemptFrom(ctx))
 	})

@@ -123,6 +123,7 @@ func TestPanics(t *testing.T) {
 // TestDisconnect: a client that goes away does not stop the handler, and its retry gets the response.
 func TestDisconnect(t *testing.T) {
 	begun, gone := make(chan struct{}), make(chan struct{})
+	leftOnce := sync.OnceFunc(func() { close(gone) }) // the end of the retry is noticed too, if it overtakes this
 	var handlerErr error
 	s := serve(t, newGuard(t, func(c *idempotency.Config) { c.Wait = 20 * time.Second }), Options{}, func(w http.ResponseWriter, r *http.Request) {
 		close(begun)
@@ -135,7 +136,7 @@ func TestDisconnect(t *testing.T) {
 		select {
 		case <-gone:
 		default:
-			context.AfterFunc(r.Context(), func() { close(gone) }) // the server has noticed
+			context.AfterFunc(r.Context(), leftOnce) // the server has noticed
 		}
 		server.ServeHTTP(w, r)
 	})

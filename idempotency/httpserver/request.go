@@ -3,9 +3,7 @@ package httpserver
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
-	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -13,11 +11,11 @@ import (
 	"firstwriter/idempotency"
 )
 
-// request is the neutral form of a request.
-func (h *guarded) request(r *http.Request, body []byte) *idempotency.Request {
+// request is the neutral form of a request. broken says why the body is not whole, if it is not.
+func (h *guarded) request(r *http.Request, body []byte, broken error) *idempotency.Request {
 	u := asked(r)
 	return &idempotency.Request{Method: r.Method, Path: u.EscapedPath(), Route: route(r), RawQuery: u.RawQuery,
-		Header: r.Header, Body: body, Caller: h.Caller(r)}
+		Header: r.Header, Body: body, BodyErr: broken, Caller: h.Caller(r)}
 }
 
 // asked is the URL that the client asked for. Routers change r.URL: with http.StripPrefix, /v1/payments and
@@ -40,36 +38,8 @@ func route(r *http.Request) string {
 	return r.Method + " " + r.Pattern
 }
 
-// The answers to bodies that could not be read. Nothing has run.
-var (
-	bodyTooLarge = idempotency.Problem{Code: "body-too-large", Status: http.StatusRequestEntityTooLarge, NewKey: true,
-		Title: "Request body too large", Detail: "This server takes no bodies of this size."}
-	bodyIncomplete = idempotency.Problem{Code: "body-incomplete", Status: http.StatusBadRequest, Retryable: true, NewKey: true,
-		Title: "Request body incomplete", Detail: "The request ended before its body did. It did not run. Send it again."}
-)
-
-// readBody reads a request's body, and at most one byte beyond the limit: that is enough for the guard to refuse it. The
-// refusal is for a body that did not arrive.
-func readBody(r *http.Request, limit int) (body []byte, refusal *idempotency.Response) {
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	n := int64(limit)
-	if n < math.MaxInt64 {
-		n++
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, n))
-	var tooLarge *http.MaxBytesError
-	switch {
-	case errors.As(err, &tooLarge): // a limit of a middleware in front
-		return nil, bodyTooLarge.Response()
-	case err != nil:
-		return nil, bodyIncomplete.Response()
-	}
-	return body, nil
-}
-
-// again is the request for the handler: with its body unread, and in the attempt's context.
+// again is the request for the handler: with its body unread, and in the attempt's context. Where the body could not
+// be read, it fails again for the handler.
 func again(ctx context.Context, r *http.Request, body []byte) *http.Request {
 	unread := r.WithContext(ctx)
 	unread.Body = struct {

@@ -37,6 +37,8 @@ func TestBodyLimit(t *testing.T) {
 		{"over it, a bad key", true, "k k", 101, 0, 400, "key-invalid", 0},
 		{"over it, without a key and unguarded", true, "", 1 << 20, 0, 200, "", 1 << 20},
 		{"over another limit", true, "k", 60, 50, 413, "body-too-large", 0},
+		{"over another limit, nobody", false, "k", 60, 50, 403, "caller-unknown", 0},
+		{"over another limit, a bad key", true, "k k", 60, 50, 400, "key-invalid", 0},
 	} {
 		g := newGuard(t, func(g *idempotency.Config) {
 			g.MaxBody, g.OptionalKey, g.Scope = 100, true, idempotency.JWTClaim("sub")
@@ -66,24 +68,63 @@ func TestBodyLimit(t *testing.T) {
 // TestNoLimit: the greatest limit that there is reads all of a body, not nothing of it.
 func TestNoLimit(t *testing.T) {
 	r := httptest.NewRequest("POST", "/payments", strings.NewReader("hello"))
-	if b, refusal := readBody(r, math.MaxInt); string(b) != "hello" || refusal != nil {
-		t.Errorf("%q, %v", b, refusal)
+	if b, err := readBody(r, math.MaxInt); string(b) != "hello" || err != nil {
+		t.Errorf("%q, %v", b, err)
 	}
+	r = httptest.NewRequest("POST", "/payments", nil)
 	r.Body = nil
-	if b, refusal := readBody(r, 1); len(b) != 0 || refusal != nil {
-		t.Errorf("no body: %q, %v", b, refusal)
+	if b, err := readBody(r, 1); len(b) != 0 || err != nil {
+		t.Errorf("no body: %q, %v", b, err)
 	}
 }
 
-// TestIncompleteBody: half a request never runs.
+// TestIncompleteBody: half a request never runs, and is answered and observed as the endpoint is configured.
 func TestIncompleteBody(t *testing.T) {
-	s := serve(t, newGuard(t, nil), Options{}, func(http.ResponseWriter, *http.Request) { t.Error("half a request runs") })
+	for _, c := range []struct {
+		key, code string
+		status    int
+	}{{"k1", "body-incomplete", 418}, {"k k", "key-invalid", 400}} {
+		var seen []idempotency.Event
+		g := newGuard(t, func(g *idempotency.Config) {
+			g.ProblemType, g.Observe = "https://example.com/", func(_ context.Context, e idempotency.Event) { seen = append(seen, e) }
+			g.Status = func(code string, status int) int {
+				if code == "body-incomplete" {
+					return http.StatusTeapot
+				}
+				return status
+			}
+		})
+		s := serve(t, g, Options{}, func(http.ResponseWriter, *http.Request) { t.Error("half a request runs") })
+		r := cutOff(t, s, "Idempotency-Key: "+c.key)
+		if r.status != c.status || r.code() != c.code || !strings.Contains(r.body, `"type":"https://example.com/`+c.code) {
+			t.Errorf("%s: %d %s", c.key, r.status, r.body)
+		}
+		if len(seen) != 1 || seen[0].Outcome != idempotency.OutcomeRejected || seen[0].Status != c.status {
+			t.Errorf("%s: events %+v", c.key, seen)
+		}
+	}
+}
+
+// TestIncompleteBodyUnguarded: without a key, where it is optional, the handler sees to it itself.
+func TestIncompleteBodyUnguarded(t *testing.T) {
+	s := serve(t, newGuard(t, func(c *idempotency.Config) { c.OptionalKey = true }), Options{}, func(w http.ResponseWriter, r *http.Request) {
+		b, err := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "%s, %v", b, err)
+	})
+	if r := cutOff(t, s, "X-A: 1"); r.body != "{}, unexpected EOF" {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// cutOff sends a request of which eight bytes do not come.
+func cutOff(t *testing.T, s *httptest.Server, header string) reply {
+	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	fmt.Fprintf(conn, "POST /payments HTTP/1.1\r\nHost: test\r\nIdempotency-Key: k1\r\nContent-Length: 10\r\n\r\n{}")
+	fmt.Fprintf(conn, "POST /payments HTTP/1.1\r\nHost: test\r\n%s\r\nContent-Length: 10\r\n\r\n{}", header)
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
@@ -92,9 +133,11 @@ func TestIncompleteBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
-	if r.StatusCode != http.StatusBadRequest || r.Header.Get("Content-Type") != "application/problem+json" {
-		t.Errorf("%d %v", r.StatusCode, r.Header)
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return reply{r.StatusCode, r.Header, string(b)}
 }
 
 // TestRequests: a request is what the client has asked for, whatever routers make of its URL.
@@ -120,7 +163,7 @@ func TestRequests(t *testing.T) {
 		c.want.Method, c.want.Body, c.want.Header = "POST", []byte("{}"), r.Header
 		c.want.Caller.APIKeyID = "key-1"
 		h := &guarded{Options: Options{Caller: func(*http.Request) idempotency.Caller { return idempotency.Caller{APIKeyID: "key-1"} }}}
-		if diff := cmp.Diff(c.want, *h.request(r, []byte("{}"))); diff != "" {
+		if diff := cmp.Diff(c.want, *h.request(r, []byte("{}"), nil)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 	}
