@@ -103,3 +103,39 @@ func sameSteps(t *testing.T, what, id string, memory, remote idempotency.Store) 
 		t.Errorf("%s: (-memory +dynamodb)\n%s%v %v", what, diff, errA, errB)
 	}
 }
+
+// TestTakeoversSeeSteps: a processing record is taken over only by one that has seen its last step; a released one has
+// none that comes late: F07, F98.
+func TestTakeoversSeeSteps(t *testing.T) {
+	_, client := newTable(t)
+	for where, s := range map[string]idempotency.Store{"memory": &idempotency.Memory{}, "DynamoDB": dynamostore.New(client, table)} {
+		for taken := range 3 {
+			for known := range 3 {
+				for _, released := range []bool{false, true} {
+					id := fmt.Sprint(taken, known, released)
+					history := []write{claim("A", t0, t0.Add(time.Minute), t0.Add(time.Hour), id)}
+					for n := range taken {
+						history = append(history, checkpoint("A", id, n, 3))
+					}
+					if released {
+						history = append(history, release("A", id))
+					}
+					for _, w := range history {
+						if err := w.do(t.Context(), s); err != nil {
+							t.Fatal(err)
+						}
+					}
+					seen, err := s.Get(t.Context(), id)
+					if err != nil {
+						t.Fatal(err)
+					}
+					seen.Steps = make([]idempotency.RecordedStep, known)
+					err = takeover("me", *seen, time.Time{}).do(t.Context(), s)
+					if accepted := err == nil; accepted != (released || known == taken) {
+						t.Errorf("%s: %d steps, %d seen, released %v: %v", where, taken, known, released, err)
+					}
+				}
+			}
+		}
+	}
+}

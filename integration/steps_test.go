@@ -236,3 +236,22 @@ func dying(at int) *hindered {
 		},
 	}
 }
+
+// TestStepItemsOutliveTheirRecord: a result that is kept apart is there for as long as an attempt may need it: F82.
+func TestStepItemsOutliveTheirRecord(t *testing.T) {
+	e := newEndpoint(t)
+	e.want("breaks", e.stage(&stages{names: []string{"reserve"}, size: 5000, breaks: "reserve"}), 500, false, "handler-failed")
+	out, err := e.client.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(table)})
+	if err != nil || len(out.Items) != 2 {
+		t.Fatalf("%d items, %v", len(out.Items), err)
+	}
+	expires := map[bool]int64{}
+	for _, it := range out.Items {
+		var at int64
+		fmt.Sscan(it["expires_at"].(*types.AttributeValueMemberN).Value, &at)
+		expires[it["v"] != nil] = at
+	}
+	if record, result := expires[true], expires[false]; result < record+3600 || result > record+3600+60 {
+		t.Errorf("the record expires at %d, the result %d s later; want an hour", record, result-record)
+	}
+}

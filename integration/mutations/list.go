@@ -86,7 +86,7 @@ var mutations = []mutation{
 	{"an unanswered step is taken for recorded", steplog, "case len(seen.Steps) > n && seen.Steps[n].Name == s.Name:", "default:"},
 	{"a step's writes go with the response", "idempotency/step.go", "if !ok || s.attempt != t {", "if !ok || s.attempt == t {"},
 	{"an answer without the recorded steps", undoing, "missed := len(l.undos) < len(recorded)", "missed := false && len(l.undos) < len(recorded)"},
-	{"undos before the failure is recorded", undoing, "if err := t.checkpoint(ctx, RecordedStep{Name: failedStep, Result: raw}, nil); err != nil {", "if err := error(nil); err != nil {"},
+	{"undos before the failure is recorded", undoing, "if err := t.checkpoint(ctx, RecordedStep{Name: failedStep, Result: raw}, nil); err != nil {", "if err := error(nil); err != nil && raw == nil {"},
 	{"undos in the order of the steps", undoing, "range slices.Backward(recorded)", "range slices.All(recorded)"},
 	{"undo not recorded", undoing, "return t.checkpoint(ctx, RecordedStep{Name: name, Result: []byte(\"null\")}, s.writes())", "return nil"},
 	{"undone again", undoing, "undo == nil || done {", "undo == nil || false && done {"},

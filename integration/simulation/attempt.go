@@ -28,20 +28,23 @@ type attempt struct {
 	outcome  idempotency.Outcome
 	response *idempotency.Response
 	finished bool
+	effects  []effect // that the scheduler has not seen
 
 	// The scheduler's own.
 	dead      bool
 	told      class // what its caller is told; "" as long as it is told nothing
 	owner     string
-	calls     int         // that the scheduler saw
-	lease     time.Time   // the last that it wrote
-	recovered bool        // its recovery function was the last to start
-	ran       bool        // its handler, not only its recovery function
-	accepted  *acceptance // its completion
-	met       *standing   // what the store last told it of the record
-	metAt     time.Time   // when, by its own clock
-	heard     int         // the step of the last answer
-	heardAt   time.Time   // in true time
+	calls     int               // that the scheduler saw
+	lease     time.Time         // the last that it wrote
+	recovered bool              // its recovery function was the last to start
+	ran       bool              // its handler, not only its recovery function
+	known     map[string]string // results of the stages that were recorded when it got its claim, and its own since
+	resumes   bool              // it got the claim of an operation that failed for good
+	accepted  *acceptance       // its completion
+	met       *standing         // what the store last told it of the record
+	metAt     time.Time         // when, by its own clock
+	heard     int               // the step of the last answer
+	heardAt   time.Time         // in true time
 }
 
 // serve runs in a goroutine of its own. A handler that panics, or exits, ends there.

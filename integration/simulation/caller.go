@@ -40,7 +40,8 @@ func (w *world) populate() {
 // ledger is that of key n. Two tenants use the same keys.
 func (w *world) ledger(n int) *ledger {
 	for m := len(w.ledgers); m <= n; m++ {
-		w.ledgers = append(w.ledgers, &ledger{n: m, tenant: fmt.Sprint("tenant-", m%2), key: fmt.Sprint("key-", m/2), derived: map[int]string{}})
+		w.ledgers = append(w.ledgers, &ledger{n: m, tenant: fmt.Sprint("tenant-", m%2), key: fmt.Sprint("key-", m/2), derived: map[int]string{},
+			stages: stageLog{results: map[string]string{}, commits: map[string]int{}}})
 	}
 	return w.ledgers[n]
 }
@@ -68,6 +69,7 @@ func (c *caller) request(n int) *idempotency.Request {
 // call sends a try to a machine.
 func (w *world) call(c *caller, m *machine) {
 	a := &attempt{world: w, n: len(w.attempts), caller: c, ledger: c.ledger, machine: m, script: w.script(), died: make(chan struct{}), resume: make(chan struct{}, 1)}
+	w.plan(&a.script)
 	a.outlawed = w.set.rulesChange > 0 && w.now >= w.set.rulesChange && c.order == 0 && c.ledger.n == 0
 	ctx := context.WithValue(context.Background(), attemptKey{}, a)
 	ctx, a.cancel = context.WithCancel(ctx)

@@ -97,7 +97,7 @@ func (w *world) answeredOwn(a *attempt, r *idempotency.Response, outcome idempot
 	case a.accepted != nil && !a.accepted.same(r):
 		w.violate("C1", "attempt %d gives %d %.60s; recorded is %d %.60s", a.n, r.Status, r.Body, a.accepted.response.Status, a.accepted.response.Body)
 	case a.accepted != nil || !kept:
-	case outcome == idempotency.OutcomeNotRecorded && !(w.set.transacts && a.script.end == creates && a.ran):
+	case outcome == idempotency.OutcomeNotRecorded && (a.resumes || !(w.set.transacts && a.script.end == creates && a.ran)):
 	default:
 		w.violate("C1", "attempt %d gives %d %.60s, and nothing is recorded", a.n, r.Status, r.Body)
 	}

@@ -17,7 +17,7 @@ func (w *world) started(a *attempt, r *run) {
 		w.violate("C4", "the handler of attempt %d starts twice", a.n)
 	case !a.machine.clock().Before(a.lease.Add(-w.set.skew)):
 		w.violate("T4", "the %s of attempt %d starts without a lease", what, a.n)
-	case l.unresolved && !r.recovery && w.set.policy != idempotency.Rerun && !(w.set.policy == idempotency.Recover && a.recovered):
+	case l.unresolved && !r.recovery && w.set.policy != idempotency.Rerun && !(w.set.policy == idempotency.Recover && (a.recovered || a.resumes)):
 		w.violate("O1", "attempt %d runs, although it is not known what an earlier one did", a.n)
 	}
 	if !w.set.apart {

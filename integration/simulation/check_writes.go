@@ -3,6 +3,7 @@ package simulation
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 
 	"firstwriter/idempotency"
@@ -12,7 +13,7 @@ import (
 // caller is told what is recorded, or that it is not known; P nothing is told to another principal or request; T leases,
 // margins and retention; F fencing numbers rise; O no run after an unknown outcome unless the policy says so; L nobody
 // waits for ever; D downstream keys are the same on every attempt; I one key, one record; B business writes and
-// completions belong together; S what the database does is what the specification says.
+// completions belong together; E recorded steps run once, and undos in reverse, before the answer; S what the database does is what the specification says.
 type Violation struct{ Code, Text string }
 
 // String is the violation in one line.
@@ -42,8 +43,11 @@ func (w *world) enter(l *ledger, c *call) {
 	if l.record != nil && l.record.Status == idempotency.Completed {
 		w.violate("R1", "%v changes a completed record", c)
 	}
-	if op.kind == completing {
+	switch op.kind {
+	case completing:
 		w.enterCompletion(l, c)
+	case checkpointing:
+		w.enterStage(l, c)
 	}
 }
 
@@ -61,12 +65,16 @@ func (w *world) enterClaim(l *ledger, c *call) {
 	}
 	if c.op.kind == claiming {
 		l.order, l.sub = a.caller.order, a.caller.sub
+		l.stages.begin()
 	}
+	a.known = maps.Clone(l.stages.results)
+	a.resumes = l.stages.has(failure)
 	l.holder, a.lease, a.owner = a, c.op.lease, c.op.owner
 }
 
 func (w *world) enterCompletion(l *ledger, c *call) {
 	a, kept := c.attempt, c.op.completion
+	w.enterAnswer(l, c)
 	if a.accepted != nil {
 		w.violate("R3", "attempt %d is completed twice", a.n)
 	}

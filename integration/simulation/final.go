@@ -95,6 +95,7 @@ func (w *world) businessTable(ctx context.Context) (written map[int]bool, sold m
 	if err != nil {
 		return nil, nil, err
 	}
+	w.checkStages(out.Items)
 	written, sold = map[int]bool{}, map[string]int{}
 	for _, item := range out.Items {
 		id := item["id"].(*types.AttributeValueMemberS).Value

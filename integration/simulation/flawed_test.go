@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync"
 
 	"firstwriter/idempotency"
@@ -24,15 +25,17 @@ func compared(f Flaw) Flaw {
 	return f
 }
 
-// sharedBody takes the owner and the checksum out of the ids of body items.
-func sharedBody(_ kind, body []byte) []byte {
-	before, after, found := bytes.Cut(body, []byte("#body#"))
-	if !found {
-		return body
+// shared takes the owner and the checksum out of the ids of body items, or those of stages' results.
+func shared(mark string) func(kind, []byte) []byte {
+	return func(_ kind, body []byte) []byte {
+		before, after, found := bytes.Cut(body, []byte(mark))
+		if !found {
+			return body
+		}
+		_, after, _ = bytes.Cut(after, []byte("#"))
+		_, n, _ := bytes.Cut(after, []byte("#"))
+		return bytes.Join([][]byte{before, []byte(mark), n}, nil)
 	}
-	_, after, _ = bytes.Cut(after, []byte("#"))
-	_, n, _ := bytes.Cut(after, []byte("#"))
-	return bytes.Join([][]byte{before, []byte("#body#"), n}, nil)
 }
 
 // known reports whether an error tells the outcome.
@@ -48,6 +51,8 @@ type faulty struct {
 	takeover  func(*idempotency.Takeover)
 	claimed   func(error) error
 	completed func(error) error
+	recorded  func(name string, err error) error
+	skips     string                            // checkpoints of names that begin like this are not made
 	found     func(r, mine *idempotency.Record) // mine: what the asker would claim
 	seen      func(*idempotency.Record)         // undoes found before a takeover
 	alone     bool                              // forgets the enlisted writes
@@ -99,6 +104,20 @@ func (f *faulty) Complete(ctx context.Context, w idempotency.Completion) error {
 	err := f.Store.Complete(ctx, w)
 	if f.completed != nil {
 		err = f.completed(err)
+	}
+	return f.show(ctx, err)
+}
+
+func (f *faulty) Checkpoint(ctx context.Context, w idempotency.Checkpoint) error {
+	if f.alone {
+		w.Enlisted = nil
+	}
+	if f.skips != "" && strings.HasPrefix(w.Step.Name, f.skips) {
+		return nil
+	}
+	err := f.Store.Checkpoint(ctx, w)
+	if f.recorded != nil {
+		err = f.recorded(w.Step.Name, err)
 	}
 	return f.show(ctx, err)
 }

@@ -88,7 +88,32 @@ var flaws = []struct {
 			}
 		}
 	}), "L1 C1 C2"},
-	{Flaw{Name: "F32 bodies of a key share a place", Request: sharedBody}, "L4"},
+	{Flaw{Name: "F32 bodies of a key share a place", Request: shared("#body#")}, "L4"},
+	{dropped("F11 records stages without the owner", checkpointing, "#owner = :me AND", "(#owner = :me OR attribute_exists(id)) AND"), "R2"},
+	{dropped("F09 records stages again", checkpointing, "size(steps) = :steps", "(size(steps) = :steps OR attribute_exists(id))"), "E1"},
+	{dropped("F09 records first stages again", checkpointing, "AND attribute_not_exists(steps)", "AND (attribute_not_exists(steps) OR attribute_exists(id))"), "E1"},
+	{dropped("F07 releases forget stages", releasing, "REMOVE lease_until", "REMOVE steps, lease_until"), "E1"},
+	{dropped("F07 takes over without a look at late stages", takingOver, " AND attribute_not_exists(steps)", ""), "E1 E2"},
+	{stored("F08 stages forget what they enlisted", func(s *faulty) { s.alone = true }), "B1 B3"},
+	{stored("F65 undos are not recorded", func(s *faulty) { s.skips = "undo:" }), "E4"},
+	{stored("F65 undos begin before the failure is recorded", func(s *faulty) { s.skips = "failed:" }), "E3"},
+	{stored("F63 unanswered stages are taken for recorded", func(s *faulty) {
+		s.recorded = func(_ string, err error) error {
+			if known(err) {
+				return err
+			}
+			return nil
+		}
+	}), "E1 E2"},
+	{stored("F88 fenced stages are taken for recorded", func(s *faulty) {
+		s.recorded = func(_ string, err error) error {
+			if errors.Is(err, idempotency.ErrRefused) {
+				return nil
+			}
+			return err
+		}
+	}), "E2"},
+	{Flaw{Name: "F32 results of stages share a place", Request: shared("#step#")}, "L3"},
 	{compared(dropped("F86 takes over without the lease seen", takingOver, "lease_until = :seen_lease", "(lease_until = :seen_lease OR attribute_exists(id))")), "S1"},
 	{compared(dropped("F14 renews without the lease known", extending, "lease_until = :known", "(lease_until = :known OR attribute_exists(id))")), "S1"},
 	{compared(dropped("F85 releases leave the expiry", releasing, "expires_at = :expires", "expired = :expires")), "S2"},

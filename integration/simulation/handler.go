@@ -40,6 +40,7 @@ type script struct {
 	explains bool // what to answer where its business condition does not hold
 	recovery ending
 	recovers int // steps that the recovery function takes
+	plan     plan
 }
 
 func (w *world) script() script {
@@ -65,7 +66,7 @@ func (w *world) script() script {
 
 // String is the script in a line of a history.
 func (s script) String() string {
-	return fmt.Sprintf("%s after %d steps, heeds %v, %d bytes, explains %v, recovery %s after %d", s.end, s.steps, s.heeds, s.size, s.explains, s.recovery, s.recovers)
+	return fmt.Sprintf("%s after %d steps, heeds %v, %d bytes, explains %v, recovery %s after %d, %+v", s.end, s.steps, s.heeds, s.size, s.explains, s.recovery, s.recovers, s.plan)
 }
 
 // run is a handler, or a recovery function, at work.
@@ -75,21 +76,35 @@ type run struct {
 	epoch    int64
 	derived  string // key for a downstream call
 	began    int    // the step at which the scheduler saw it
-	due      int    // the step from which the scheduler lets it end
-	ended    bool
+	due      int    // the step from which the scheduler lets it go on
+	pausing  int    // how many steps it waits from when the scheduler sees that it waits; guarded by the attempt's mu
+	waits    bool   // guarded by the attempt's mu
+	ended    bool   // guarded by the attempt's mu
 }
 
-// work begins a run, waits until the scheduler lets it go on, and returns an error if it shall do nothing more.
-func (a *attempt) work(ctx context.Context, recovery bool) error {
+// begin begins a run. It ends when the function that it returns is called.
+func (a *attempt) begin(ctx context.Context, recovery bool) (r *run, end func()) {
 	t := idempotency.AttemptFrom(ctx)
-	r := &run{ctx: ctx, recovery: recovery, epoch: t.Epoch(), derived: t.DeriveKey("charge")}
+	r = &run{ctx: ctx, recovery: recovery, epoch: t.Epoch(), derived: t.DeriveKey("charge")}
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	a.begun, a.run = r, r
+	return r, func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		r.ended = true
+	}
+}
+
+// pause waits until the scheduler lets a run go on, and returns an error if it shall do nothing more.
+func (a *attempt) pause(ctx context.Context, r *run, steps int) error {
+	a.mu.Lock()
+	r.waits, r.pausing = true, steps
 	a.mu.Unlock()
 	defer func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		r.ended = true
+		r.waits = false
 	}()
 	var cut <-chan struct{}
 	if a.script.heeds {
@@ -107,7 +122,9 @@ func (a *attempt) work(ctx context.Context, recovery bool) error {
 
 // recover is the endpoint's recovery function.
 func (a *attempt) recover(ctx context.Context) (*idempotency.Response, error) {
-	if err := a.work(ctx, true); err != nil {
+	r, end := a.begin(ctx, true)
+	defer end()
+	if err := a.pause(ctx, r, a.script.recovers); err != nil {
 		return nil, err
 	}
 	switch a.script.recovery {
@@ -121,8 +138,13 @@ func (a *attempt) recover(ctx context.Context) (*idempotency.Response, error) {
 
 // handle is the endpoint's handler.
 func (a *attempt) handle(ctx context.Context) (*idempotency.Response, error) {
-	if err := a.work(ctx, false); err != nil {
+	r, end := a.begin(ctx, false)
+	defer end()
+	if err := a.pause(ctx, r, a.script.steps); err != nil {
 		return nil, err
+	}
+	if response, err := a.takeStages(ctx, r); response != nil || err != nil {
+		return response, err
 	}
 	switch a.script.end {
 	case creates:

@@ -24,6 +24,7 @@ type ledger struct {
 	epoch       int64    // the greatest of a run that began
 	accepted    []*acceptance
 	derived     map[int]string // downstream keys, by order
+	stages      stageLog
 }
 
 // acceptance is a completion that took effect.
@@ -51,9 +52,9 @@ func (c *call) String() string {
 	return fmt.Sprintf("attempt %d: call %d, %s %s", c.attempt.n, c.n, c.op.kind, c.target)
 }
 
-// writes reports whether a call changes the record: body items are written for a completion too.
+// writes reports whether a call changes the record: body items are written for a completion or a checkpoint too.
 func (c *call) writes() bool {
-	return c.op.apply != nil && c.target != "GetItem" && (c.op.kind != completing || c.target != "PutItem")
+	return c.op.apply != nil && c.target != "GetItem" && (c.op.kind != completing && c.op.kind != checkpointing || c.target != "PutItem")
 }
 
 // verdict reads the server's answer.
@@ -181,6 +182,7 @@ func (w *world) sweep() {
 			w.violate("T3", "TTL deletes the record of key %d, whose lease is live", l.n)
 		}
 		l.record, l.due, l.holder = nil, 0, nil
+		l.stages.begin()
 		if w.set.policy != idempotency.Refuse {
 			l.unresolved = false // a processing record is forgotten long after its lease
 		}

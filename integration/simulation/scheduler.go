@@ -65,7 +65,7 @@ func (w *world) choices() (all []func()) {
 		}
 	}
 	for _, a := range w.attempts {
-		if r := a.current(); r != nil && r.due <= w.now && !a.dead && a.machine.frozen <= w.now {
+		if r := a.waiting(); r != nil && r.due <= w.now && !a.dead && a.machine.frozen <= w.now {
 			all = append(all, func() { w.resume(a) })
 		}
 	}
@@ -82,6 +82,16 @@ func (a *attempt) current() *run {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.run == nil || a.run.ended {
+		return nil
+	}
+	return a.run
+}
+
+// waiting is the attempt's run, if it waits for the scheduler.
+func (a *attempt) waiting() *run {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.run == nil || !a.run.waits {
 		return nil
 	}
 	return a.run
@@ -109,13 +119,14 @@ func (w *world) settle() {
 	w.calls = slices.DeleteFunc(w.calls, func(c *call) bool { return c.state == over })
 }
 
-// receive takes the calls that were sent since, in an order of their own. One whose caller has gone before anybody saw
+// receive takes the calls that were sent since, in an order of their own: a handler's checkpoint and the renewal of its lease
+// may both have waited for a moment. One whose caller has gone before anybody saw
 // it was never sent. Polls are taken when every poll that could have been sent instead would be there.
 func (w *world) receive() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	slices.SortFunc(w.inbox, func(a, b *call) int {
-		return cmp.Or(cmp.Compare(a.attempt.n, b.attempt.n), cmp.Compare(a.order, b.order))
+		return cmp.Or(cmp.Compare(a.attempt.n, b.attempt.n), cmp.Compare(a.op.kind, b.op.kind), cmp.Compare(a.order, b.order))
 	})
 	w.inbox = slices.DeleteFunc(w.inbox, func(c *call) bool {
 		if c.gone.Load() {
@@ -135,15 +146,20 @@ func (w *world) receive() {
 // attend looks what an attempt's goroutine did.
 func (w *world) attend(a *attempt) {
 	a.mu.Lock()
-	begun, finished := a.begun, a.finished
-	a.begun = nil
+	begun, finished, effects := a.begun, a.finished, a.effects
+	a.begun, a.effects = nil, nil
+	if r := a.run; r != nil && r.waits && r.pausing >= 0 {
+		r.due, r.pausing = w.now+r.pausing, -1
+	}
 	a.mu.Unlock()
 	if begun != nil && !a.dead {
-		begun.began, begun.due = w.now, w.now+a.script.steps
-		if begun.recovery {
-			begun.due = w.now + a.script.recovers
-		}
+		begun.began = w.now
 		w.started(a, begun)
+	}
+	for _, e := range effects {
+		if !a.dead {
+			w.happened(a, e)
+		}
 	}
 	if finished && !a.dead && a.told == "" {
 		w.answered(a)

@@ -16,6 +16,7 @@ type operation struct {
 	lease time.Time // that it writes
 	// completion has what would be recorded.
 	completion *idempotency.Completion
+	checkpoint *idempotency.Checkpoint
 	apply      func(*idempotency.Record) (*idempotency.Record, bool) // nil: a read
 }
 
@@ -72,7 +73,7 @@ func (s *seam) Extend(ctx context.Context, w idempotency.Extension) error {
 func (s *seam) Checkpoint(ctx context.Context, w idempotency.Checkpoint) error {
 	seen := w
 	seen.Held = &idempotency.Record{Owner: w.Held.Owner, Steps: slices.Clone(w.Held.Steps)}
-	return s.store.Checkpoint(with(ctx, operation{kind: checkpointing, id: w.Held.ID, owner: w.Held.Owner, apply: seen.Apply}), w)
+	return s.store.Checkpoint(with(ctx, operation{kind: checkpointing, id: w.Held.ID, owner: w.Held.Owner, checkpoint: &seen, apply: seen.Apply}), w)
 }
 
 func (s *seam) LoadStep(ctx context.Context, r *idempotency.Record, i int) error {

@@ -35,10 +35,11 @@ type settings struct {
 	machines, callers, keys int
 	horizon                 int // steps in which callers come and things go wrong
 	pace                    int // how much happens in a step
+	stages                  int // of a handler: its recorded steps
 	size                    int // of most response bodies: those of more than 1 KB are kept apart from their records
 }
 
-func draw(r *rand.Rand) settings {
+func draw(r, dice *rand.Rand) settings {
 	s := settings{
 		policy: pick(r, idempotency.Rerun, idempotency.Rerun, idempotency.Refuse, idempotency.Recover),
 		lease:  pick(r, 3*time.Second, 3*time.Second, 6*time.Second), skew: time.Second,
@@ -59,15 +60,16 @@ func draw(r *rand.Rand) settings {
 	if chance(r, 25) {
 		s.rulesChange = 1 + r.IntN(s.horizon)
 	}
+	s.drawStages(dice)
 	s.retention = max(s.maxRun, s.deadline) + 2*s.skew + 5*time.Second + time.Duration(r.IntN(8))*time.Second
 	return s
 }
 
 // String is the settings in one line of a history.
 func (s settings) String() string {
-	return fmt.Sprintf("policy %d, lease %v up to %v, deadline %v, retention %v, waits %v, principals %v, transacts %v, clocks apart %v, chaos %d, new rules at %d, TTL %v, transactions %v, %d machines, %d callers, %d keys, %d steps, bodies of %d, pace %d",
+	return fmt.Sprintf("policy %d, lease %v up to %v, deadline %v, retention %v, waits %v, principals %v, transacts %v, clocks apart %v, chaos %d, new rules at %d, TTL %v, transactions %v, %d machines, %d callers, %d keys, %d steps, bodies of %d, pace %d, %d stages",
 		s.policy, s.lease, s.maxRun, s.deadline, s.retention, s.waits, s.principals, s.transacts, s.apart, s.chaos, s.rulesChange,
-		s.ttlDelay, s.transaction, s.machines, s.callers, s.keys, s.horizon, s.size, s.pace)
+		s.ttlDelay, s.transaction, s.machines, s.callers, s.keys, s.horizon, s.size, s.pace, s.stages)
 }
 
 // offset is a machine's clock against true time. Within the margin, no two machines differ by as much as it. Contexts

@@ -198,7 +198,7 @@ func (s *series) checkVariety(t *testing.T) {
 		"its own response (not_recorded)", "a recorded response (replay)", "a recorded response (fenced)", "in-progress (in_progress)", "in-progress (fenced)",
 		"key-reused (mismatch)", "replay-forbidden (forbidden)", "store-unavailable (store_error)", "outcome-unknown, for good (unresolved)",
 		"outcome-unknown, for now (unanswered)", "outcome-unknown, for now (orphaned)", "handler-failed (orphaned)", "handler-failed (released)",
-		"against the rules (rejected)", "nothing (orphaned)"} {
+		"against the rules (rejected)", "nothing (orphaned)", "handler-failed (uncompensated)", "(an undo)", "(an undo that goes on)", "(a stage after a recorded one)"} {
 		if s.told[what] == 0 {
 			t.Errorf("no caller was ever told: %s", what)
 		}

@@ -26,6 +26,7 @@ const (
 // world is one run.
 type world struct {
 	random *rand.Rand // the scheduler's alone
+	dice   *rand.Rand // for the handlers' stages
 	set    settings
 	flaw   Flaw
 
@@ -56,8 +57,8 @@ type world struct {
 
 // newWorld builds a run. It must be called in the run's bubble.
 func newWorld(ctx context.Context, seed uint64, flaw Flaw) (*world, error) {
-	w := &world{random: rand.New(rand.NewPCG(seed, 0)), flaw: flaw, tokens: map[string]bool{}, told: map[string]int{}}
-	w.set = draw(w.random)
+	w := &world{random: rand.New(rand.NewPCG(seed, 0)), dice: rand.New(rand.NewPCG(seed, 1)), flaw: flaw, tokens: map[string]bool{}, told: map[string]int{}}
+	w.set = draw(w.random, w.dice)
 	w.note("seed %d: %v", seed, w.set)
 	var err error
 	w.server, err = dynamofake.Open(dynamofake.Options{Now: w.clock, TTLDelay: w.set.ttlDelay, TransactionTime: w.set.transaction})
