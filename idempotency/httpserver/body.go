@@ -1,6 +1,8 @@
 package httpserver
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -47,3 +49,24 @@ func isForm(h http.Header) bool {
 	mediaType, _, _ := mime.ParseMediaType(h.Get("Content-Type")) // with bad parameters it is a form, too
 	return mediaType == "application/x-www-form-urlencoded"
 }
+
+// again is the request for the handler: in the attempt's context, with its body unread. What broke the body breaks it for
+// the handler too, where that runs unguarded: a second read could find a plain end. What something in front has taken is
+// left as it is.
+func again(ctx context.Context, r *http.Request, body []byte, broken error) *http.Request {
+	rest := io.Reader(r.Body)
+	if broken != nil && broken != errNotWhole {
+		rest = failing{broken}
+	}
+	unread := r.WithContext(ctx)
+	unread.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(body), rest), r.Body}
+	return unread
+}
+
+// failing is a reader that has failed.
+type failing struct{ error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.error }

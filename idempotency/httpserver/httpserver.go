@@ -94,7 +94,7 @@ func (h *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := newCapture(w.Header(), h.MaxResponse)
 	defer c.body.remove()
 	answer := h.guard.Serve(ctx, h.request(r, body, broken), func(ctx context.Context) (*idempotency.Response, error) {
-		h.next.ServeHTTP(c, again(ctx, r, body))
+		h.next.ServeHTTP(c, again(ctx, r, body, broken))
 		return c.result(idempotency.AttemptFrom(ctx))
 	})
 	if c.isLarge(answer) {

@@ -1,9 +1,6 @@
 package httpserver
 
 import (
-	"bytes"
-	"context"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -36,15 +33,4 @@ func route(r *http.Request) string {
 		return r.Pattern
 	}
 	return r.Method + " " + r.Pattern
-}
-
-// again is the request for the handler: with its body unread, and in the attempt's context. Where the body could not
-// be read, it fails again for the handler.
-func again(ctx context.Context, r *http.Request, body []byte) *http.Request {
-	unread := r.WithContext(ctx)
-	unread.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	return unread
 }
