@@ -18,7 +18,8 @@
 // outcome is unknown the answer says so. Where the store cannot be reached the request is refused, not run unprotected.
 //
 // Not promised: exactly-once effects in systems outside the record's transaction. Give those a key from
-// [Attempt.DeriveKey], which is the same on every attempt, or the fencing number [Attempt.Epoch].
+// [Attempt.DeriveKey], which is the same on every attempt, or the fencing number [Attempt.Epoch], and record what they
+// answered: see [Step].
 //
 // # What a client sees
 //
@@ -49,8 +50,23 @@
 // after its context has ended leaves an orphan: nobody knows how far it came, and the [OrphanPolicy] decides for the
 // next attempt.
 //
+// # Several steps
+//
+// One call to another system and one transaction need no more than the above. For more, [Step] records the result of each
+// step as it is taken; a later attempt gets the recorded results and runs only what is missing. A write that is enlisted in
+// a step is committed together with its result. A step costs one call to the store, so an operation of three steps costs
+// five: the claim, three checkpoints and the completion. A result that does not fit into a record of one write unit (1 KB)
+// costs one call more, and one when an attempt gets it again; the largest has [MaxStepResult] bytes.
+//
+// An operation that turns out to fail for good can take its steps back: see [Undo] and [Attempt.Compensate]. That costs one
+// call for the failure and one for each undo. Undoing is not the same as not having done: others may have seen the
+// reservation meanwhile, and a charge that is refunded stands on the customer's statement. So take the step that may be
+// refused before those that are hard to take back, authorize before you capture, and undo money by the provider's own
+// refund, with the key of the undo. While an undo keeps failing, the client has no final answer, and the money is where it
+// was: each attempt reports [OutcomeUncompensated], and the record keeps the steps until they are undone.
+//
 // # Where to read on
 //
 // guard.go is the way of a request, from top to bottom; finish.go is what follows the handler; decide.go is the one
-// decision on a record; write.go is what the conditional writes mean.
+// decision on a record; write.go is what the conditional writes mean; step.go and compensate.go are the steps.
 package idempotency

@@ -8,7 +8,8 @@
 //	client := dynamodb.NewFromConfig(cfg, dynamostore.Tune)
 //	store := dynamostore.New(client, os.Getenv("IDEMPOTENCY_TABLE"))
 //
-// A first run costs two calls, a replay one, and one more for each body item: see [idempotency.BodyItems].
+// A first run costs two calls, a replay one, and one more for each body item: see [idempotency.BodyItems]. A recorded step
+// costs one call, and one more where its result has an item of its own.
 package dynamostore
 
 import (
