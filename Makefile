@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test dynalite integration fuzz simulate soak chaos mutations lint validate bench bench-overhead bench-start bench-sandbox clean
+.PHONY: help run demo build test dynalite integration fuzz simulate soak chaos chaos-orders mutations lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -60,6 +60,10 @@ soak: ## simulate for DURATION (20m), with progress; seeds that fail are printed
 N := 2000
 chaos: ## N=2000 operations against real processes that are killed, with progress
 	go test ./integration/chaos -run TestChaos -count=1 -timeout 0 -v -args -operations $(N)
+
+chaos-orders: N := 500
+chaos-orders: ## N=500 orders against real processes that are killed, with progress
+	go test ./integration/chaos -run TestOrders -count=1 -timeout 0 -v -args -orders $(N)
 
 mutations: ## break the protocol on purpose, condition by condition: the tests must notice
 	$(GO_RUN) ./integration/mutations

@@ -21,8 +21,6 @@ const (
 	actRestart = "sandbox killed and started again"
 )
 
-const paymentsFunction = "PaymentsFunction"
-
 // storeCalls are the calls at which requests are disturbed: claim, takeover and completion, reads, transaction.
 var storeCalls = []string{"PutItem", "UpdateItem", "GetItem", "TransactWriteItems"}
 
@@ -31,13 +29,15 @@ type agitator struct {
 	host  *host
 	tally *tally
 	rng   *rand.Rand
+	at    *endpoint // whose processes it kills together
+	of    int       // operations
 }
 
 // run makes trouble until ctx ends, or until the sandbox does not come back. Other calls may fail: the sandbox may just
 // be going down. The last few operations are left alone, since trouble that was meant for many would keep one from ever
 // being answered.
 func (a *agitator) run(ctx context.Context) error {
-	for restartAt := restartEvery; ctx.Err() == nil && *operations-a.tally.done() > *clients/4; {
+	for restartAt := restartEvery; ctx.Err() == nil && a.of-a.tally.done() > *clients/4; {
 		sleep(ctx, a.between(20, 300))
 		if a.tally.done() >= restartAt {
 			restartAt += restartEvery
@@ -60,9 +60,9 @@ func (a *agitator) once(ctx context.Context) {
 			a.tally.act(actKillAll, 1)
 		}
 	case p < 36:
-		a.at(ctx, actKillAt, func() bool { return a.killAll(ctx) })
+		a.strikeAt(ctx, actKillAt, func() bool { return a.killAll(ctx) })
 	case p < 44:
-		a.at(ctx, actStopAt, func() bool { return a.freeze(ctx, a.host.functions()...) })
+		a.strikeAt(ctx, actStopAt, func() bool { return a.freeze(ctx, a.host.functions()...) })
 	case p < 54:
 		if a.freeze(ctx, a.pick()) {
 			a.tally.act(actFreeze, 1)
@@ -95,7 +95,7 @@ func (a *agitator) killOne() {
 
 func (a *agitator) killAll(ctx context.Context) bool {
 	var answer struct{ Killed int }
-	text, err := a.host.control(ctx, http.MethodPost, "/_sandbox/kill?function="+paymentsFunction, "")
+	text, err := a.host.control(ctx, http.MethodPost, "/_sandbox/kill?function="+a.at.function, "")
 	if err != nil || json.Unmarshal(text, &answer) != nil {
 		return false
 	}
@@ -103,10 +103,10 @@ func (a *agitator) killAll(ctx context.Context) bool {
 	return true
 }
 
-// at waits for a call of the database and strikes while it is under way, or as soon as it has taken effect and nobody has
+// strikeAt waits for a call of the database and strikes while it is under way, or as soon as it has taken effect and nobody has
 // been told. With a delay it takes effect later, even after the next owner has taken over, whatever has become of its
 // caller.
-func (a *agitator) at(ctx context.Context, name string, strike func() bool) {
+func (a *agitator) strikeAt(ctx context.Context, name string, strike func() bool) {
 	op, kind := storeCalls[a.rng.IntN(len(storeCalls))], []string{"delay", "delay", "drop-ack"}[a.rng.IntN(3)]
 	before := a.calls(ctx, op)
 	if !a.inject(ctx, op, kind, 1, 1, a.between(200, 7000)) {

@@ -16,6 +16,19 @@ type evidence struct {
 
 // audit compares what the operations were answered with what happened.
 func (h *host) audit(ctx context.Context, results []*result, y *tally) (found []string, err error) {
+	made, err := h.charges(ctx, y)
+	if err != nil {
+		return nil, err
+	}
+	return eachOf(results, func(r *result) ([]string, error) {
+		e, err := h.evidence(ctx, r.op, y)
+		e.charges = made[r.op.key]
+		return r.check(e), err
+	})
+}
+
+// charges counts the provider's charges by reference.
+func (h *host) charges(ctx context.Context, y *tally) (map[string]int, error) {
 	var charges []struct{ Reference string }
 	if err := h.get(ctx, "/_sandbox/psp/charges", &charges); err != nil {
 		return nil, err
@@ -28,6 +41,11 @@ func (h *host) audit(ctx context.Context, results []*result, y *tally) (found []
 		}
 	}
 	y.charges = len(charges)
+	return made, nil
+}
+
+// eachOf collects what is found in the results, some at a time.
+func eachOf(results []*result, check func(*result) ([]string, error)) (found []string, err error) {
 	var mu sync.Mutex // guards found and err
 	var wg sync.WaitGroup
 	turn := make(chan struct{}, 4)
@@ -35,14 +53,13 @@ func (h *host) audit(ctx context.Context, results []*result, y *tally) (found []
 		turn <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-turn }()
-			e, failed := h.evidence(ctx, r.op, y)
-			e.charges = made[r.op.key]
+			wrong, failed := check(r)
 			mu.Lock()
 			defer mu.Unlock()
 			if failed != nil {
 				err = failed
 			}
-			found = append(found, r.check(e)...)
+			found = append(found, wrong...)
 		})
 	}
 	wg.Wait()
@@ -51,49 +68,40 @@ func (h *host) audit(ctx context.Context, results []*result, y *tally) (found []
 
 func (h *host) evidence(ctx context.Context, op operation, y *tally) (e evidence, err error) {
 	var items []struct{ ID string }
-	for range 5 { // a busy machine may keep a read waiting for longer than it may take
-		if err = h.get(ctx, "/payments?reference="+op.key, &items); err == nil {
-			break
-		}
-	}
-	if err != nil {
+	if err := h.fetch(ctx, "/payments?reference="+op.key, &items); err != nil {
 		return e, err
 	}
 	for _, it := range items {
 		e.payments = append(e.payments, it.ID)
 	}
-	c := &customer{host: h, tally: y, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
-	e.replay = c.send(ctx, op, 1, maxPatience)[0]
+	e.replay = h.again(ctx, op, y)
 	return e, nil
 }
 
-// check says what is wrong with an operation.
-func (r *result) check(e evidence) (found []string) {
-	wrong := func(format string, args ...any) {
-		found = append(found, r.op.key+": "+fmt.Sprintf(format, args...))
+// fetch reads from the API. A busy machine may keep a read waiting for longer than it may take: so it is tried again.
+func (h *host) fetch(ctx context.Context, path string, into any) (err error) {
+	for range 5 {
+		if err = h.get(ctx, path, into); err == nil {
+			return nil
+		}
 	}
-	found = append(found, r.wrong...)
+	return err
+}
+
+// again sends a finished operation once more.
+func (h *host) again(ctx context.Context, op operation, y *tally) reply {
+	c := &customer{host: h, tally: y, http: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}}
+	return c.send(ctx, op, 1, maxPatience)[0]
+}
+
+// check says what is wrong with a payment.
+func (r *result) check(e evidence) (found []string) {
+	found = r.checkAnswers(e.replay)
 	if len(r.finals) == 0 {
-		wrong("never answered")
 		return found
 	}
-	first, unreplayed := r.finals[0], 0
-	for _, f := range append(r.finals, e.replay) {
-		if !f.same(first) {
-			wrong("answered %s %.200s, then %s %.200s", first.name(), first.body, f.name(), f.body)
-		}
-		if !f.replayed {
-			unreplayed++
-		}
-	}
-	// A decline is recorded alone, and answered even where that fails; a payment only together with its record.
-	if first.status == http.StatusCreated && (unreplayed > 1 || !e.replay.replayed) {
-		wrong("%d answers of a first run; the last one was a replay: %v", unreplayed, e.replay.replayed)
-	}
-	want := 0
-	if first.status == http.StatusCreated {
-		want = 1
-	}
+	wrong := r.complaints(&found)
+	first, want := r.finals[0], r.made()
 	if e.charges != want {
 		wrong("answered %s, and %d charges", first.name(), e.charges)
 	}
@@ -101,6 +109,45 @@ func (r *result) check(e evidence) (found []string) {
 		wrong("answered %s, and %d payments", first.name(), len(e.payments))
 	} else if want == 1 && first.location != "/payments/"+e.payments[0] {
 		wrong("answered %s, and the payment is %s", first.location, e.payments[0])
+	}
+	return found
+}
+
+// made is how many charges, payments, orders and events an answered operation must have.
+func (r *result) made() int {
+	if r.finals[0].status == http.StatusCreated {
+		return 1
+	}
+	return 0
+}
+
+// complaints adds to what is found.
+func (r *result) complaints(found *[]string) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		*found = append(*found, r.op.key+": "+fmt.Sprintf(format, args...))
+	}
+}
+
+// checkAnswers says what is wrong with what an operation was answered: in the end, and then once more.
+func (r *result) checkAnswers(replay reply) (found []string) {
+	found = append(found, r.wrong...)
+	wrong := r.complaints(&found)
+	if len(r.finals) == 0 {
+		wrong("never answered")
+		return found
+	}
+	first, unreplayed := r.finals[0], 0
+	for _, f := range append(r.finals, replay) {
+		if !f.same(first) {
+			wrong("answered %s %.200s, then %s %.200s", first.name(), first.body, f.name(), f.body)
+		}
+		if !f.replayed {
+			unreplayed++
+		}
+	}
+	// A decline is recorded alone, and answered even where that fails; a payment or an order only together with its record.
+	if first.status == http.StatusCreated && (unreplayed > 1 || !replay.replayed) {
+		wrong("%d answers of a first run; the last one was a replay: %v", unreplayed, replay.replayed)
 	}
 	return found
 }

@@ -1,8 +1,9 @@
-// Package chaos plays a bad day against the payments API, with real processes: clients that retry until they have a
-// final answer, and an agitator that kills, freezes and starves what serves them. In the end every operation must be
-// answered, and charged and recorded exactly once.
+// Package chaos plays a bad day against the API, with real processes: clients that retry until they have a final answer,
+// and an agitator that kills, freezes and starves what serves them. In the end every operation must be answered, and
+// charged and recorded exactly once.
 //
-//	go test ./integration/chaos -count=1 -timeout 0 -v -args -operations 10000
+//	go test ./integration/chaos -run TestChaos -count=1 -timeout 0 -v -args -operations 10000
+//	go test ./integration/chaos -run TestOrders -count=1 -timeout 0 -v -args -orders 500
 //
 // Plans and disturbances come from a seed, which is printed and can be given with -seed. The machine's scheduling is
 // not seeded: the same seed makes the same kind of trouble, not the same run.
@@ -22,7 +23,8 @@ import (
 
 var (
 	operations = flag.Int("operations", 200, "how many payments are made")
-	clients    = flag.Int("clients", 16, "how many payments are made at the same time")
+	ordered    = flag.Int("orders", 60, "how many orders are made")
+	clients    = flag.Int("clients", 16, "how many payments or orders are made at the same time")
 	seed       = flag.Uint64("seed", 0, "seed of plans and disturbances; 0 is a new one")
 )
 
@@ -36,52 +38,57 @@ const (
 // the effect (F07), between the effect and the completion (F08); and loses acknowledgements of claims (F04), completions
 // (F09) and transactions (F63). Dead and fenced processes' writes land late, processes freeze, the database throttles.
 func TestChaos(t *testing.T) {
+	badDay(t, *operations, planPayments, (*host).audit)
+}
+
+// badDay makes n operations and checks what has become of them.
+func badDay(t *testing.T, n int, plan func(*rand.Rand, int) []operation, audit func(*host, context.Context, []*result, *tally) ([]string, error)) {
 	if testing.Short() {
-		*operations = min(*operations, 40)
+		n = min(n, 40)
 	}
 	if *seed == 0 {
 		*seed = rand.Uint64()
 	}
 	out := t.Output()
-	fmt.Fprintf(out, "chaos: %d operations, seed %d\n", *operations, *seed)
+	fmt.Fprintf(out, "chaos: %d operations, seed %d\n", n, *seed)
 	h := newHost(t)
 	if err := h.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	y := newTally()
-	results := disturbed(t, h, y, out)
+	results := disturbed(t, h, y, out, plan(rand.New(rand.NewPCG(*seed, 2)), n))
 	if t.Failed() {
 		return // the day was cut short
 	}
 	if err := h.restart(t.Context()); err != nil { // what is checked must have been kept
 		t.Fatal(err)
 	}
-	found, err := h.audit(t.Context(), results, y)
+	found, err := audit(h, t.Context(), results, y)
 	if err != nil {
 		t.Fatal(err)
 	}
 	y.print(out, len(results), h.log)
-	report(t, append(found, y.unexplained(h.log)...))
+	report(t, append(found, y.unexplained(h.log)...), n)
 }
 
 // disturbed runs all operations while the agitator is at work.
-func disturbed(t *testing.T, h *host, y *tally, out io.Writer) []*result {
+func disturbed(t *testing.T, h *host, y *tally, out io.Writer, ops []operation) []*result {
 	ctx, stop := context.WithCancel(t.Context())
 	var aside sync.WaitGroup
-	a := &agitator{host: h, tally: y, rng: rand.New(rand.NewPCG(*seed, 1))}
+	a := &agitator{host: h, tally: y, rng: rand.New(rand.NewPCG(*seed, 1)), at: ops[0].at, of: len(ops)}
 	aside.Go(func() {
 		if err := a.run(ctx); err != nil && ctx.Err() == nil {
 			t.Error(err)
 			stop()
 		}
 	})
-	aside.Go(func() { y.progress(ctx, out, *operations) })
+	aside.Go(func() { y.progress(ctx, out, len(ops)) })
 	defer aside.Wait()
 	defer stop()
-	return makeAll(ctx, h, y, plan(rand.New(rand.NewPCG(*seed, 2)), *operations))
+	return makeAll(ctx, h, y, ops)
 }
 
-// makeAll makes the payments, some at a time.
+// makeAll makes the operations, some at a time.
 func makeAll(ctx context.Context, h *host, y *tally, ops []operation) []*result {
 	results := make([]*result, len(ops))
 	next := make(chan int)
@@ -104,7 +111,7 @@ func makeAll(ctx context.Context, h *host, y *tally, ops []operation) []*result 
 	return results
 }
 
-func report(t *testing.T, found []string) {
+func report(t *testing.T, found []string, n int) {
 	t.Helper()
 	for i, what := range found {
 		if i == 20 {
@@ -114,6 +121,6 @@ func report(t *testing.T, found []string) {
 		t.Error(what)
 	}
 	if len(found) > 0 {
-		t.Logf("repeat with -args -operations %d -seed %d; the sandbox's log is kept with -artifacts", *operations, *seed)
+		t.Logf("repeat with the same number, %d, and -seed %d; the sandbox's log is kept with -artifacts", n, *seed)
 	}
 }

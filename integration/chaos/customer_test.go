@@ -33,7 +33,7 @@ type result struct {
 	wrong  []string // answers that must never be met
 }
 
-// customer makes payments, one at a time.
+// customer makes payments and orders, one at a time.
 type customer struct {
 	host  *host
 	tally *tally
@@ -85,7 +85,7 @@ func sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// send sends a payment n times at once. The first one is given up after patience.
+// send sends an operation n times at once. The first one is given up after patience.
 func (c *customer) send(ctx context.Context, op operation, n int, patience time.Duration) []reply {
 	replies := make([]reply, n)
 	var wg sync.WaitGroup
@@ -106,7 +106,7 @@ func (c *customer) send(ctx context.Context, op operation, n int, patience time.
 }
 
 func (c *customer) post(ctx context.Context, op operation) reply {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.host.url()+"/payments", strings.NewReader(op.body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.host.url()+op.at.path, strings.NewReader(op.body))
 	if err != nil {
 		return reply{err: err}
 	}
@@ -138,10 +138,6 @@ func answered(res *http.Response, err error) reply {
 	return r
 }
 
-// again are the answers after which a client tries again, besides none at all.
-var again = []string{"409 in-progress", "429 provider-busy", "500 gateway", "503 gateway", "503 provider-unavailable",
-	"503 store-unavailable", "503 outcome-unknown"}
-
 // name says what an answer is: "201", "409 in-progress", "500 gateway".
 func (r reply) name() string {
 	switch {
@@ -157,8 +153,6 @@ func (r reply) name() string {
 	return fmt.Sprint(r.status)
 }
 
-func (r reply) final() bool { return r.name() == "201" || r.name() == "402 card-declined" }
-
 // same reports whether two final answers are the same to a client, byte for byte.
 func (r reply) same(o reply) bool {
 	return r.status == o.status && r.body == o.body && r.location == o.location && r.media == o.media
@@ -168,9 +162,9 @@ func (r reply) same(o reply) bool {
 func (r *result) take(replies []reply) {
 	for _, one := range replies {
 		switch {
-		case one.final():
+		case slices.Contains(r.op.at.finals, one.name()):
 			r.finals = append(r.finals, one)
-		case one.err == nil && !slices.Contains(again, one.name()):
+		case one.err == nil && !slices.Contains(r.op.at.again, one.name()):
 			r.wrong = append(r.wrong, fmt.Sprintf("%s: answered %s: %.200s", r.op.key, one.name(), one.body))
 		}
 	}

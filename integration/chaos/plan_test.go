@@ -7,9 +7,10 @@ import (
 	"time"
 )
 
-// operation is one payment, made under one key until it has a final answer.
+// operation is one payment or order, made under one key until it has a final answer.
 type operation struct {
-	key    string // and the payment's reference
+	at     *endpoint
+	key    string // and the operation's reference
 	body   string
 	seed   uint64 // of its client's behaviour
 	copies int    // sent beside each of the first two tries
@@ -18,14 +19,11 @@ type operation struct {
 // maxPatience is how long an operation may take. A lease is over after the function's timeout and the margin.
 const maxPatience = 3 * time.Minute
 
-// plan makes n different operations.
-func plan(rng *rand.Rand, n int) []operation {
+// planPayments makes n different payments.
+func planPayments(rng *rand.Rand, n int) []operation {
 	ops := make([]operation, n)
 	for i := range ops {
-		op := operation{key: fmt.Sprintf("chaos-%05d", i), seed: rng.Uint64()}
-		if rng.IntN(4) == 0 {
-			op.copies = 1 + rng.IntN(3)
-		}
+		op := planned(rng, payments, i)
 		metadata := ""
 		if rng.IntN(5) == 0 { // an answer that needs body items
 			metadata = fmt.Sprintf(`,"metadata":{"note":"%s"}`, strings.Repeat(fmt.Sprintf("%016x", rng.Uint64()), 200))
@@ -34,6 +32,15 @@ func plan(rng *rand.Rand, n int) []operation {
 		ops[i] = op
 	}
 	return ops
+}
+
+// planned is the i-th operation without its body.
+func planned(rng *rand.Rand, at *endpoint, i int) operation {
+	op := operation{at: at, key: fmt.Sprintf("chaos-%05d", i), seed: rng.Uint64()}
+	if rng.IntN(4) == 0 {
+		op.copies = 1 + rng.IntN(3)
+	}
+	return op
 }
 
 // source is a test token of the provider. Some are slower than the function may be.

@@ -25,10 +25,11 @@ type tally struct {
 	acts     map[string]int // what the agitator did
 	charges  int
 	doubled  int
+	left     map[string]int // what else there is in the end
 }
 
 func newTally() *tally {
-	return &tally{start: time.Now(), answers: map[string]int{}, acts: map[string]int{}}
+	return &tally{start: time.Now(), answers: map[string]int{}, acts: map[string]int{}, left: map[string]int{}}
 }
 
 func (y *tally) count(r reply) {
@@ -113,6 +114,7 @@ func (y *tally) print(out io.Writer, operations int, l *logWatch) {
 	rows(row, "  guard says ", l.outcomes)
 	row("charges", y.charges)
 	row("doubled", y.doubled)
+	rows(row, "", y.left)
 	table.Flush()
 }
 

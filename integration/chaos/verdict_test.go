@@ -41,7 +41,7 @@ func TestVerdict(t *testing.T) {
 		"left to an operator":  {[]reply{{status: 409, code: "outcome-unknown"}, paid}, 1, []string{"pay_1"}, replay, "answered 409 outcome-unknown"},
 		"a problem, no code":   {[]reply{{status: 418}, paid}, 1, []string{"pay_1"}, replay, "answered 418"},
 	} {
-		r := &result{op: operation{key: "k"}}
+		r := &result{op: operation{at: payments, key: "k"}}
 		r.take(tt.replies)
 		found := strings.Join(r.check(evidence{charges: tt.charges, payments: tt.items, replay: tt.replay}), "; ")
 		if (found == "") != (tt.want == "") || !strings.Contains(found, tt.want) {
