@@ -21,7 +21,8 @@ var notRecordedPrefixes = []string{"Access-Control-", "X-Amzn-", "X-Amz-Apigw-",
 
 // sendable returns the headers with canonical names, without the replay header, which is the guard's to set, and without
 // the values that hold CR or LF, and how many of those it dropped: such a value could start a header of its own. Headers
-// that need no change are returned as they are; others are copied.
+// that need no change are returned as they are; others are copied. A header without values stays one: it says that what
+// others have set under its name does not go out.
 func sendable(h http.Header) (clean http.Header, dropped int) {
 	if isSendable(h) {
 		return h, 0
@@ -32,12 +33,16 @@ func sendable(h http.Header) (clean http.Header, dropped int) {
 		if name == ReplayHeader {
 			continue
 		}
+		kept := clean[name]
 		for _, v := range values {
 			if splits(name) || splits(v) {
 				dropped++
 				continue
 			}
-			clean[name] = append(clean[name], v)
+			kept = append(kept, v)
+		}
+		if len(kept) > 0 || len(values) == 0 && !splits(name) {
+			clean[name] = kept
 		}
 	}
 	return clean, dropped

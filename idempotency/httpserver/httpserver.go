@@ -36,7 +36,7 @@
 // A panic, [http.ErrAbortHandler] included, orphans the claim and goes on: nothing has been sent.
 //
 // Headers that middlewares in front have set are theirs: they are sent with every answer, and not recorded unless the
-// handler changes them.
+// handler changes them; those that it deletes are not sent, by a replay either. Idempotent-Replayed is the guard's alone.
 package httpserver
 
 import (

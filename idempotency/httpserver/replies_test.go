@@ -161,6 +161,50 @@ func TestOuterHeaders(t *testing.T) {
 	}
 }
 
+// TestOuterHeadersDeleted: what the handler deletes of them does not go out, as without the guard, whenever it is told.
+func TestOuterHeadersDeleted(t *testing.T) {
+	h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Del("X-Frame-Options")
+		w.Header().Del("Content-Type")
+		w.Header()["X-Nil"] = nil
+		w.Header()["X-Empty"] = []string{}
+		w.Header().Set("Idempotent-Replayed", "true") // of a service behind this one
+		w.Header().Set("Vary", "Origin")
+		io.WriteString(w, "hello")
+	})
+	front := func(h http.Handler) *httptest.Server {
+		return start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for name, v := range map[string]string{"X-Frame-Options": "DENY", "Content-Type": "text/html", "X-Nil": "1", "X-Empty": "1", "X-Kept": "1"} {
+				w.Header().Set(name, v)
+			}
+			h.ServeHTTP(w, r)
+		}))
+	}
+	want := post(t, front(h), "/payments", "k1", `{}`)
+	want.header.Del("Idempotent-Replayed")
+	s := front(Middleware(newGuard(t, nil), Options{})(h))
+	for _, when := range []string{"first", "replay"} {
+		if diff := cmp.Diff(want, post(t, s, "/payments", "k1", `{}`), compareReplies); diff != "" {
+			t.Errorf("%s: %s", when, diff)
+		}
+		want.header.Set("Idempotent-Replayed", "true")
+	}
+}
+
+// TestReplayHeaderInFront: the replay header is the guard's to set, also where a middleware in front has set it.
+func TestReplayHeaderInFront(t *testing.T) {
+	guarded := Middleware(newGuard(t, nil), Options{})(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s := start(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Idempotent-Replayed", "true")
+		guarded.ServeHTTP(w, r)
+	}))
+	for i, key := range []string{"k1", "k1", "k k"} {
+		if r := post(t, s, "/payments", key, `{}`); r.replayed() != (i == 1) {
+			t.Errorf("answer %d: %d %v", i, r.status, r.header)
+		}
+	}
+}
+
 // TestBadWrites: what is not a whole response is not recorded as one.
 func TestBadWrites(t *testing.T) {
 	for _, c := range []struct {

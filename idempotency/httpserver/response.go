@@ -35,22 +35,32 @@ func (c *capture) isLarge(answer *idempotency.Response) bool {
 }
 
 // own are the headers that the handler has set: neither those of middlewares in front that it left alone, nor what
-// belongs to the connection.
+// belongs to the connection. One that it has deleted of theirs has no values.
 func (c *capture) own() http.Header {
 	own := make(http.Header, len(c.sent))
 	for name, values := range c.sent {
-		before, set := c.outer[name]
-		switch {
-		case set && slices.Equal(values, before):
-		case name == "Content-Length", name == "Trailer", name == "Transfer-Encoding", strings.HasPrefix(name, http.TrailerPrefix):
-		default:
+		if before, set := c.outer[name]; !ofConnection(name) && !(set && slices.Equal(values, before)) {
 			own[name] = values
+		}
+	}
+	for name := range c.outer {
+		if _, kept := c.sent[name]; !kept && !ofConnection(name) {
+			own[name] = nil
 		}
 	}
 	if _, typed := c.sent["Content-Type"]; !typed && c.body.size > 0 && c.sent.Get("Content-Encoding") == "" {
 		own.Set("Content-Type", http.DetectContentType(c.body.head.Bytes())) // as net/http would
 	}
 	return own
+}
+
+// ofConnection reports whether a header is about how a response is sent, which is not the handler's to say.
+func ofConnection(name string) bool {
+	switch name {
+	case "Content-Length", "Trailer", "Transfer-Encoding":
+		return true
+	}
+	return strings.HasPrefix(name, http.TrailerPrefix)
 }
 
 // sendLarge writes an answer whose body is the handler's own large one.
@@ -67,6 +77,7 @@ func send(w http.ResponseWriter, answer *idempotency.Response) {
 
 func sendHeader(w http.ResponseWriter, r *idempotency.Response, size int64) {
 	h := w.Header()
+	delete(h, idempotency.ReplayHeader) // of a middleware in front: it would make every answer a replay
 	for name, values := range r.Header {
 		h[name] = values
 	}
