@@ -27,11 +27,12 @@ type Config struct {
 	// Timeout is every function's timeout instead of the template's, from 1 s to 15 minutes as on Lambda. Over 30 s the
 	// gateway answers 503 first. Default: the template's.
 	Timeout time.Duration
-	// Data is a folder that keeps the database, the fake provider's charges and the key that signs tokens. Default: none;
-	// everything is forgotten.
+	// Data is a folder that keeps the database, the fake provider's charges, what was published and queued, how far streams
+	// were read, and the key that signs tokens. Default: none; everything is forgotten.
 	Data string
 	// DynamoDBEndpoint is the URL of a database server to use instead of the built-in one. The fault route and the
-	// dynamodb part of the statistics then answer 501. Default: the built-in one.
+	// dynamodb part of the statistics then answer 501, and functions are invoked by streams only if the server has them,
+	// which the log says. Default: the built-in one.
 	DynamoDBEndpoint string
 	// AllowAWS lets DynamoDBEndpoint be AWS itself. Tables are created there and calls cost money.
 	AllowAWS bool

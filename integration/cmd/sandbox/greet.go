@@ -12,7 +12,8 @@ import (
 // examplePayment is the body of the payment that the greeting shows.
 const examplePayment = `{"amount":1299,"currency":"EUR","source":"tok_ok","reference":"order-42"}`
 
-// greet prints the URL and curl lines that work as pasted: a write, where the API has the payments route, and a read.
+// greet prints the URL and curl lines that work as pasted: a write, a read and the events that came of it, where the API
+// has the payments route.
 func greet(w io.Writer, s *sandbox.Sandbox) error {
 	token, err := s.Token("acme", "alice")
 	if err != nil {
@@ -24,6 +25,7 @@ func greet(w io.Writer, s *sandbox.Sandbox) error {
 		fmt.Fprintf(w, "curl -i %s/payments %s -H 'Idempotency-Key: %s' -H 'Content-Type: application/json' -d '%s'\n\n",
 			s.URL(), auth, rand.Text(), examplePayment)
 		fmt.Fprintf(w, "curl -i '%s/payments?reference=order-42' %s\n\n", s.URL(), auth)
+		fmt.Fprintf(w, "curl -i '%s/_sandbox/events?reference=order-42'\n\n", s.URL())
 		return nil
 	}
 	fmt.Fprintf(w, "curl -i %s %s\n\n", s.URL(), auth)

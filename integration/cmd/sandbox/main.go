@@ -82,7 +82,7 @@ func parseFlags(args []string) (sandbox.Config, error) {
 		cfg.Timeout, err = parseTimeout(text)
 		return err
 	})
-	flags.StringVar(&cfg.Data, "data", "", "`folder` that keeps database, charges and signing key (default: forget everything)")
+	flags.StringVar(&cfg.Data, "data", "", "`folder` that keeps database, charges, events and signing key (default: forget everything)")
 	flags.BoolVar(&cfg.AllowAWS, "allow-aws", false, "let DYNAMODB_ENDPOINT be AWS itself")
 	flags.Func("param", "template parameter as `Name=Value`; may be given several times", func(text string) error {
 		name, value, ok := strings.Cut(text, "=")
