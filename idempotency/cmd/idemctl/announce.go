@@ -66,24 +66,23 @@ func responseText(r *idempotency.Response, preview bool) string {
 			fmt.Fprintf(&text, "  %s\n", printable(name+": "+value))
 		}
 	}
-	fmt.Fprintf(&text, "  body of %d bytes", len(r.Body))
+	fmt.Fprintf(&text, "  body of %d bytes\n", len(r.Body))
 	if preview && len(r.Body) > 0 {
-		text.WriteString(": " + beginning(r.Body))
+		text.WriteString("  | " + strings.ReplaceAll(printableLines(beginning(r.Body)), "\n", "\n  | ") + "\n")
 	}
-	text.WriteByte('\n')
 	return text.String()
 }
 
 // beginning is the first bytes of a body, cut between characters.
 func beginning(body []byte) string {
 	if len(body) <= previewed {
-		return printable(string(body))
+		return strings.TrimSuffix(string(body), "\n")
 	}
 	n := previewed
 	for n > previewed-utf8.UTFMax && !utf8.RuneStart(body[n]) {
 		n--
 	}
-	return printable(string(body[:n])) + " …"
+	return string(body[:n]) + " …"
 }
 
 // doubts are what is allowed, and hardly ever meant.

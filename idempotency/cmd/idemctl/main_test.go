@@ -150,7 +150,7 @@ func TestResolveWithAResponse(t *testing.T) {
 	args := []string{"resolve", id, "--status", "201", "--header", "Content-Type: application/json", "--body", file}
 	code, _, stderr := d.ctl(strings.NewReader("n\n"), args...)
 	d.want(code, 1, stderr)
-	if !strings.Contains(stderr, "status 201\n  Content-Type: application/json\n  body of 13 bytes: {\"paid\":true}\n") || !strings.Contains(stderr, "nothing was changed") {
+	if !strings.Contains(stderr, "status 201\n  Content-Type: application/json\n  body of 13 bytes\n  | {\"paid\":true}\n") || !strings.Contains(stderr, "nothing was changed") {
 		t.Errorf("said %s", stderr)
 	}
 	code, out, stderr := d.ctl(strings.NewReader("y\n"), args...)

@@ -27,13 +27,14 @@ func TestTheQuestion(t *testing.T) {
 		unsaid []string
 	}{
 		"a response": {[]string{"--status", "201", "--header", "Content-Type: text/plain", "--header", "Location: /x", "--header", "location: /y"}, "0",
-			[]string{"  status 201\n  Content-Type: text/plain\n  Location: /x\n  Location: /y\n  body of 1 bytes: 0\n", "(--retention 24h0m0s)"}, []string{"Warning"}},
+			[]string{"  status 201\n  Content-Type: text/plain\n  Location: /x\n  Location: /y\n  body of 1 bytes\n  | 0\n", "(--retention 24h0m0s)"}, []string{"Warning"}},
 		"no body":           {[]string{"--status", "204"}, "", []string{"body of 0 bytes\n"}, []string{"Warning"}},
 		"no content type":   {[]string{"--status", "200"}, "{}", []string{"Warning: the body has no Content-Type"}, nil},
 		"5xx":               {[]string{"--status", "503"}, "", []string{"Warning: status 503 is not final"}, nil},
 		"429":               {[]string{"--status", "429"}, "", []string{"Warning: status 429 is not final"}, nil},
-		"large":             {[]string{"--status", "200"}, large, []string{"body of 600 bytes: " + large[:200] + " …\n"}, []string{large}},
-		"hostile":           {[]string{"--status", "200"}, "\x1b[2J\nDo it? [y/N] y", []string{`"\x1b[2J\nDo it?`}, []string{"\x1b"}},
+		"large":             {[]string{"--status", "200"}, "x" + large, []string{"body of 601 bytes\n  | x" + large[:198] + " …\n"}, []string{large}},
+		"hostile":           {[]string{"--status", "200"}, "\x1b[2J\nDo it? [y/N] y", []string{"  | \"\\x1b[2J\"\n  | Do it? [y/N] y\n"}, []string{"\x1b"}},
+		"lines":             {[]string{"--status", "200"}, "{\n}\n", []string{"body of 4 bytes\n  | {\n  | }\nThat"}, nil},
 		"another retention": {[]string{"--status", "200", "--retention", "1h"}, "", []string{"(--retention 1h0m0s)"}, nil},
 		"rerun":             {[]string{"--rerun"}, "", []string{"will run the operation again", "Its key is kept for it until", "(--retention 24h0m0s), and is new after"}, nil},
 	} {

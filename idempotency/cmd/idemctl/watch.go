@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -146,11 +147,17 @@ func (o *output) writeStuck(out io.Writer, found stuck) error {
 		return writeJSON(out, found)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	row := func(problem string, cells ...string) {
+		if slices.ContainsFunc(found.Records, func(v view) bool { return v.Problem != "" }) {
+			cells = append(cells, problem)
+		}
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	}
 	for i, v := range found.Records {
 		if i == 0 {
-			fmt.Fprintln(table, "last claim\tstate\trecord\tendpoint\tlease until\tproblem")
+			row("problem", "last claim", "state", "record", "endpoint", "lease until")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", ago(v.AgeSeconds), v.State, printable(v.ID), printable(v.Endpoint), leaseText(v), printable(v.Problem))
+		row(printable(v.Problem), ago(v.AgeSeconds), v.State, printable(v.ID), printable(v.Endpoint), leaseText(v))
 	}
 	if err := table.Flush(); err != nil {
 		return err
