@@ -97,6 +97,19 @@ func (s *Sandbox) Token(tenant, sub string) (string, error) {
 	return t, nil
 }
 
+// DatabaseURL is where the functions find the database.
+func (s *Sandbox) DatabaseURL() string { return s.services.database }
+
+// Table is the name of the table with a logical id of the template, "" where there is none.
+func (s *Sandbox) Table(id string) string {
+	for _, t := range s.template.tables {
+		if t.id == id {
+			return t.name
+		}
+	}
+	return ""
+}
+
 // Database is the built-in database, or nil where another server is used.
 func (s *Sandbox) Database() *dynamofake.Server { return s.fake }
 

@@ -12,8 +12,8 @@ import (
 // examplePayment is the body of the payment that the greeting shows.
 const examplePayment = `{"amount":1299,"currency":"EUR","source":"tok_ok","reference":"order-42"}`
 
-// greet prints the URL and curl lines that work as pasted: a write, a read and the events that came of it, where the API
-// has the payments route.
+// greet prints the URL and lines that work as pasted: a write, a read, the events that came of it, and a shell function
+// idemctl for its table, where the API has the payments route.
 func greet(w io.Writer, s *sandbox.Sandbox) error {
 	token, err := s.Token("acme", "alice")
 	if err != nil {
@@ -26,6 +26,7 @@ func greet(w io.Writer, s *sandbox.Sandbox) error {
 			s.URL(), auth, rand.Text(), examplePayment)
 		fmt.Fprintf(w, "curl -i '%s/payments?reference=order-42' %s\n\n", s.URL(), auth)
 		fmt.Fprintf(w, "curl -i '%s/_sandbox/events?reference=order-42'\n\n", s.URL())
+		fmt.Fprintf(w, "idemctl() { go run ./idempotency/cmd/idemctl \"$@\" --endpoint %s --table %s; }\n\n", s.DatabaseURL(), s.Table("IdempotencyTable"))
 		return nil
 	}
 	fmt.Fprintf(w, "curl -i %s %s\n\n", s.URL(), auth)
