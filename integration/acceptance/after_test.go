@@ -13,8 +13,8 @@ import (
 // eventsLimit is how long an event may take until it is published. It takes a tenth of a second on an idle machine.
 const eventsLimit = 5 * time.Second
 
-// checkAfter checks what the case has left at the provider and on the bus.
-func (c Case) checkAfter(x runner) error {
+// checkAfter checks what the case has left at the provider, on the bus and of the stock that there was before.
+func (c Case) checkAfter(x runner, before map[string]int) error {
 	for ref, want := range c.Charges {
 		var charges []any
 		if err := x.list("psp/charges", ref, &charges); err != nil {
@@ -31,7 +31,30 @@ func (c Case) checkAfter(x runner) error {
 			return err
 		}
 	}
-	return nil
+	after, err := x.stock(c.Stock)
+	for sku, want := range c.Stock {
+		if came := after[sku] - before[sku]; err == nil && came != want {
+			err = fmt.Errorf("the stock of %s was %d and is %d; it should have changed by %d", sku, before[sku], after[sku], want)
+		}
+	}
+	return err
+}
+
+// stock reads how many pieces there are of some products.
+func (x runner) stock(of map[string]int) (map[string]int, error) {
+	pieces := map[string]int{}
+	for sku := range of {
+		var left struct{ Stock int }
+		b, err := x.control("GET /_sandbox/stock?sku=" + url.QueryEscape(sku))
+		if err == nil {
+			err = json.Unmarshal(b, &left)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("stock: %w", err)
+		}
+		pieces[sku] = left.Stock
+	}
+	return pieces, nil
 }
 
 // awaitEvents waits until there are that many events, and checks that there are no more.

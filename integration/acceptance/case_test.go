@@ -20,6 +20,7 @@ type Case struct {
 	Steps   []Step         `json:"steps"`
 	Charges map[string]int `json:"charges"` // reference -> charges that the provider must hold at the end
 	Events  map[string]int `json:"events"`  // reference -> events that must be published, without duplicates
+	Stock   map[string]int `json:"stock"`   // sku -> pieces that must have come to the stock; below zero: left it
 }
 
 // Step is one request, or Parallel equal ones, or a control call of the sandbox.

@@ -37,6 +37,10 @@ func (c Case) run(x runner) error {
 	if _, err := x.control("POST /_sandbox/reset"); err != nil {
 		return err
 	}
+	before, err := x.stock(c.Stock)
+	if err != nil {
+		return err
+	}
 	got := make([][]answer, len(c.Steps))
 	pending := map[int]chan []answer{}
 	defer func() { // a case that failed leaves nothing running
@@ -83,7 +87,7 @@ func (c Case) run(x runner) error {
 			return fmt.Errorf("step %d: %w", i, err)
 		}
 	}
-	return c.checkAfter(x)
+	return c.checkAfter(x, before)
 }
 
 // over lays the fields that s sets over those of the step it repeats.
