@@ -47,7 +47,7 @@ func newAWS(dir string) (*aws, error) {
 		"AWS_ENDPOINT_URL_DYNAMODB=" + a.dynamodb.URL, "SSL_CERT_FILE=" + ca,
 		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=id", "AWS_SECRET_ACCESS_KEY=key", "AWS_SESSION_TOKEN=token",
 		"AWS_LAMBDA_FUNCTION_NAME=startup", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=512",
-		"IDEMPOTENCY_TABLE=idempotency", "PAYMENTS_TABLE=payments", "PROVIDER_URL=https://provider.invalid",
+		"IDEMPOTENCY_TABLE=idempotency", "PAYMENTS_TABLE=payments", "OUTBOX_TABLE=outbox", "PROVIDER_URL=https://provider.invalid",
 		"METRICS_NAMESPACE=firstwriter/startup",
 		"PROVIDER_SECRET_ARN=arn:aws:secretsmanager:eu-central-1:123456789012:secret:provider-AbCdEf",
 	}
