@@ -31,6 +31,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"firstwriter/idempotency"
 )
 
 // environment is what a command has of the world beside its arguments.
@@ -61,8 +63,8 @@ var commands = map[string]command{
 }
 
 // fenced says when a change is made.
-const fenced = "The run must be over: its lease, by the database's clock and by this machine's, or by this machine's alone for five\n" +
-	"minutes, where the database does not tell its time; a run that gave up by itself is over at once."
+var fenced = fmt.Sprintf("The run must be over: its lease, by the database's clock and by this machine's, or for %v by this machine's alone\n"+
+	"where the database does not tell its time. A run that gave up by itself is over at once.", idempotency.ClockMargin)
 
 // usageError is a mistake in the command line.
 type usageError struct{ text string }

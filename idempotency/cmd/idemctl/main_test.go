@@ -39,7 +39,7 @@ type desk struct {
 	store  *dynamostore.Store
 	guard  *idempotency.Guard
 	url    string
-	dates  func(time.Time) []string // the Date of an answer; nil: the true one
+	dates  []string // the Date of answers; nil: the true one
 	env    map[string]string
 	now    func() time.Time // of the operator's machine
 }
@@ -56,7 +56,7 @@ func newDesk(t *testing.T) *desk {
 		env: map[string]string{"IDEMPOTENCY_SECRET": secret, "IDEMPOTENCY_TABLE": "records"}}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if d.dates != nil {
-			w.Header()["Date"] = d.dates(time.Now())
+			w.Header()["Date"] = d.dates
 		}
 		fake.ServeHTTP(w, r)
 	}))

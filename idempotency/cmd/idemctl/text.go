@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -71,4 +72,35 @@ func (r *responseView) rows(row func(name, value string)) {
 	if r.BodyBase64 != nil {
 		row("response body", fmt.Sprintf("%d bytes, no text: use --output json", len(r.BodyBase64)))
 	}
+}
+
+// writeStuck prints what a look at the table found.
+func (o *output) writeStuck(out io.Writer, found stuck) error {
+	if o.format == "json" {
+		return writeJSON(out, found)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	problems := slices.ContainsFunc(found.Records, func(v view) bool { return v.Problem != "" })
+	row := func(problem string, cells ...string) {
+		if problems {
+			cells = append(cells, problem)
+		}
+		fmt.Fprintln(table, strings.Join(cells, "\t"))
+	}
+	for i, v := range found.Records {
+		if i == 0 {
+			row("problem", "last claim", "state", "record", "endpoint", "lease until")
+		}
+		row(printable(v.Problem), ago(v.AgeSeconds), v.State, printable(v.ID), printable(v.Endpoint), leaseText(v))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	newer := ""
+	if found.Newer > 0 {
+		newer = fmt.Sprintf("%d finished in a newer schema version, ", found.Newer)
+	}
+	_, err := fmt.Fprintf(out, "%d stuck, %s%d running; the whole table was scanned: %d items, %.1f read units\n",
+		len(found.Records), newer, found.Running, found.Scanned, found.ReadUnits)
+	return err
 }

@@ -5,10 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -24,6 +21,8 @@ type stuck struct {
 	Newer     int     `json:"newer"`   // finished records of a newer schema version, which newer code answers with
 	Scanned   int     `json:"scanned_items"`
 	ReadUnits float64 `json:"read_units"`
+
+	clocks idempotency.Clocks // when the last of these was read
 }
 
 // runWatch lists the orphans of a table, once or again and again.
@@ -32,7 +31,7 @@ func runWatch(ctx context.Context, e environment, flags *flag.FlagSet, args []st
 	var o output
 	p.define(flags)
 	o.define(flags)
-	older := flags.Duration("older-than", 0, "only records that were claimed longer ago than this")
+	older := flags.Duration("older-than", 0, "only orphans that were claimed longer ago than this;\nrecords that cannot be read are listed always")
 	every := flags.Duration("every", 0, "look again after this time, until interrupted; every look reads the whole table")
 	id, err := parse(flags, args)
 	switch {
@@ -55,6 +54,7 @@ func runWatch(ctx context.Context, e environment, flags *flag.FlagSet, args []st
 		if err != nil {
 			return err
 		}
+		tellClocks(e.err, found.clocks)
 		return o.writeStuck(e.out, found)
 	}
 	if *every == 0 {
@@ -102,7 +102,8 @@ func wait(ctx context.Context, d time.Duration) bool {
 func look(ctx context.Context, e environment, client dynamostore.Scanner, table string, older time.Duration) (stuck, error) {
 	found := stuck{Records: []view{}}
 	total, err := dynamostore.Unfinished(ctx, client, table, func(r *idempotency.Record, at time.Time) {
-		found.add(sighting{record: r, clocks: idempotency.Clocks{Local: e.now(), Store: at}}, older)
+		found.clocks = idempotency.Clocks{Local: e.now(), Store: at}
+		found.add(sighting{record: r, clocks: found.clocks}, older)
 	})
 	slices.SortFunc(found.Records, func(a, b view) int {
 		return cmp.Or(cmp.Compare(a.Epoch, b.Epoch), cmp.Compare(a.ID, b.ID))
@@ -132,41 +133,8 @@ func (s *stuck) add(seen sighting, older time.Duration) {
 // and lease say, so that what newer code works on is not reported.
 func stateToNewer(seen sighting) string {
 	r := *seen.record
-	switch {
-	case !isNewer(&r):
-	case r.Status == idempotency.Processing && r.LeaseUntil.IsZero():
-		return stateUnreadable
-	default:
+	if isNewer(&r) {
 		r.Version = idempotency.SchemaVersion
 	}
 	return stateOf(&r, seen.clocks)
-}
-
-func (o *output) writeStuck(out io.Writer, found stuck) error {
-	if o.format == "json" {
-		return writeJSON(out, found)
-	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	row := func(problem string, cells ...string) {
-		if slices.ContainsFunc(found.Records, func(v view) bool { return v.Problem != "" }) {
-			cells = append(cells, problem)
-		}
-		fmt.Fprintln(table, strings.Join(cells, "\t"))
-	}
-	for i, v := range found.Records {
-		if i == 0 {
-			row("problem", "last claim", "state", "record", "endpoint", "lease until")
-		}
-		row(printable(v.Problem), ago(v.AgeSeconds), v.State, printable(v.ID), printable(v.Endpoint), leaseText(v))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	newer := ""
-	if found.Newer > 0 {
-		newer = fmt.Sprintf("%d finished in a newer schema version, ", found.Newer)
-	}
-	_, err := fmt.Fprintf(out, "%d stuck, %s%d running; the whole table was scanned: %d items, %.1f read units\n",
-		len(found.Records), newer, found.Running, found.Scanned, found.ReadUnits)
-	return err
 }
