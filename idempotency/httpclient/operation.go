@@ -82,7 +82,7 @@ func (o *operation) run() (*http.Response, error) {
 	for {
 		res, a := o.attempt()
 		v := decide(a)
-		o.doubt = o.doubt || v.effect == unknown
+		o.doubt = o.doubt || v.effect == unknown || o.resends() > 0 // the answer is to the last sending only
 		pause := o.t.cfg.pause(o.outcome.Attempts, a.after)
 		if a.err == nil && v.settles(o.doubt) {
 			o.tell(a, 0, true)

@@ -14,7 +14,8 @@ type Outcome struct {
 	Key      string // without quotes
 	Attempts int    // how often it was sent
 	// Resends is how often net/http sent it once more within an attempt, by itself: it does so with requests that carry a
-	// key, where a kept connection turns out to be dead. The key was the same, so it did no harm.
+	// key, where a kept connection turns out to be dead. The key was the same, so it did no harm; but the answer does not speak
+	// for the sending before it.
 	Resends  int
 	Status   int  // of the last answer; 0: there was none
 	Replayed bool // the answer is the server's record of an earlier run

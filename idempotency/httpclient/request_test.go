@@ -318,6 +318,30 @@ func TestResends(t *testing.T) {
 	}
 }
 
+// TestResentThenRefused: what net/http had sent before, on the dead connection, may have had its effect, whatever the
+// answer to the second sending says about that one.
+func TestResentThenRefused(t *testing.T) {
+	for _, status := range []int{401, 429} {
+		var n atomic.Int32
+		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			switch n.Add(1) {
+			case 1: // leaves the connection open for the next
+			case 2:
+				panic(http.ErrAbortHandler) // after its effect
+			default:
+				w.WriteHeader(status)
+			}
+		})
+		tr := newTransport(t, quick(func(c *Config) { c.MaxAttempts = 1 }))
+		if _, _, err := tr.Do(post(t, url, "first")); err != nil {
+			t.Fatal(err)
+		}
+		if _, out, err := tr.Do(post(t, url, "x")); !errors.Is(err, ErrOutcomeUnknown) || out.Resends != 1 || out.Status != status {
+			t.Errorf("%d: %+v, %v", status, out, err)
+		}
+	}
+}
+
 // TestTLS: HTTP/2 counts no resends where there are none, and a certificate that nobody trusts is final at once.
 func TestTLS(t *testing.T) {
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
