@@ -38,7 +38,8 @@ var endings = []ending{
 // is told, the call has taken effect. That is after the claim, the reservation and the charge (F07), before and after
 // their checkpoints (F08), in the compensation of a declined order (F65), and after the final answer was recorded. Then
 // the client tries again, until it has an answer. With -depth 2, the default, second attempts are killed as well, at each of
-// their calls.
+// their calls. And each call is once held back until the order is answered: a dead process's write or charge that comes
+// late changes nothing any more.
 //
 // At every moment the stock and the orders add up; in the end each order has one charge or none, one event or none (F66),
 // and one answer.
@@ -55,13 +56,14 @@ func TestKilledAtEveryCall(t *testing.T) {
 	})
 	w := newWorld(t, s)
 	k.spring = w.killOrders
-	var trials []*trial
-	for _, e := range endings {
-		trials = append(trials, w.killFirst(k, e)...)
-	}
+	k.holds = true
+	late := w.killFirst(k)
+	k.holds = false
+	trials := w.killFirst(k)
 	if *depth > 1 && !testing.Short() {
-		trials = w.killAgain(k, trials)
+		trials = append(trials, w.killAgain(k, trials)...)
 	}
+	trials = append(trials, late...)
 	t.Logf("%d orders, %d kills", len(trials), k.sprung)
 	w.finish(trials)
 	w.audit(trials)
@@ -70,18 +72,28 @@ func TestKilledAtEveryCall(t *testing.T) {
 // trial is one order on its way.
 type trial struct {
 	ending
-	name     string // also its key and reference
-	calls    int    // that the first attempt may make
-	until    time.Time
-	finals   []answer
-	attempts int
+	name   string    // also its key and reference
+	calls  int       // that an attempt may make
+	until  time.Time // then the lease of a killed attempt is over
+	late   func()    // lets the last call of a killed attempt take effect
+	finals []answer
 }
 
 // killFirst orders again and again, each time with a new key, and kills the process at its first call, its second, and so
 // on, until an order has come through.
-func (w *world) killFirst(k *trap, e ending) (trials []*trial) {
+func (w *world) killFirst(k *trap) (trials []*trial) {
+	for _, e := range endings {
+		trials = append(trials, w.killEach(k, e)...)
+	}
+	return trials
+}
+
+func (w *world) killEach(k *trap, e ending) (trials []*trial) {
 	for calls := 1; ; calls++ {
 		one := &trial{ending: e, name: fmt.Sprintf("%s %d", e.name, calls), calls: calls}
+		if k.holds {
+			one.name += " late"
+		}
 		trials = append(trials, one)
 		if !w.attempt(k, one, calls) {
 			return trials
@@ -97,6 +109,9 @@ func (w *world) killFirst(k *trap, e ending) (trials []*trial) {
 func (w *world) killAgain(k *trap, firsts []*trial) (trials []*trial) {
 	const most = 10 // calls of a second attempt
 	for _, f := range firsts {
+		if f.late == nil {
+			continue
+		}
 		for calls := 1; calls <= most; calls++ {
 			one := &trial{ending: f.ending, name: fmt.Sprintf("%s and %d", f.name, calls), calls: calls}
 			trials = append(trials, one)
@@ -109,15 +124,15 @@ func (w *world) killAgain(k *trap, firsts []*trial) (trials []*trial) {
 			w.t.Errorf("%s: the second attempt makes more than %d calls", one.name, most)
 		}
 	}
-	return append(trials, firsts...)
+	return trials
 }
 
 // attempt sends an order whose process is killed at a call. It reports whether there were so many.
 func (w *world) attempt(k *trap, one *trial, call int) (killed bool) {
 	k.arm(call)
 	a := w.post(one)
-	killed = k.disarm()
-	one.attempts++
+	one.late = k.disarm()
+	killed = one.late != nil
 	one.until = time.Now().Add(leaseAfterKill)
 	switch {
 	case killed && a.status != 500:
@@ -137,6 +152,9 @@ func (w *world) finish(trials []*trial) {
 		time.Sleep(time.Until(one.until))
 		for range 3 {
 			one.finals = append(one.finals, w.post(one))
+			if one.late != nil {
+				one.late()
+			}
 		}
 		w.addUp(one.name)
 	}

@@ -1,35 +1,39 @@
 package orders
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
 )
 
-// trap kills a process at one of its calls: the call takes effect, and the process dies before it hears of it.
+// trap kills a process at one of its calls, before it hears what has become of the call.
 type trap struct {
 	spring func()
+	holds  bool // the call takes effect when it is released, else before the process dies
 
 	mu     sync.Mutex // guards the following
 	left   int        // calls until it springs; 0: it does not
 	sprung int
-	hit    bool // since it was armed
+	held   func() // lets the call take effect; nil: the trap has not sprung since it was armed
 }
 
 // arm makes the n-th call from now on the process's last.
 func (k *trap) arm(n int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.left, k.hit = n, false
+	k.left, k.held = n, nil
 }
 
-// disarm reports whether the trap has sprung.
-func (k *trap) disarm() bool {
+// disarm returns what lets the last call take effect, which does nothing where it has; nil if the trap has not sprung.
+func (k *trap) disarm() (held func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.left = 0
-	return k.hit
+	return k.held
 }
 
 // around is for sandbox.Config.Intercept.
@@ -39,10 +43,26 @@ func (k *trap) around(_ string, next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(httptest.NewRecorder(), r)
+		body, _ := io.ReadAll(r.Body) // as much as there is
+		call := sync.OnceFunc(func() {
+			again := r.Clone(context.Background())
+			again.Body = io.NopCloser(bytes.NewReader(body))
+			next.ServeHTTP(httptest.NewRecorder(), again)
+		})
+		if !k.holds {
+			call()
+		}
+		k.hold(call)
 		k.spring()
 		panic(http.ErrAbortHandler) // closes the connection
 	})
+}
+
+func (k *trap) hold(call func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.held = call
+	k.sprung++
 }
 
 // isSandboxes tells the sandbox's own calls of the database: it follows the streams.
@@ -57,9 +77,5 @@ func (k *trap) strikes() bool {
 		return false
 	}
 	k.left--
-	k.hit = k.left == 0
-	if k.hit {
-		k.sprung++
-	}
-	return k.hit
+	return k.left == 0
 }
