@@ -35,6 +35,7 @@ type canonicalizer struct {
 	out     []byte
 	members []member // of the objects that are being read, innermost last
 	scratch []byte
+	found   bool // something is there that the selection includes
 }
 
 // invalid is returned in the place of a position where the text is not one that is read by meaning.
@@ -53,8 +54,8 @@ func (c *canonicalizer) free() {
 
 // json appends the form of what s selects of a JSON text (RFC 8259, with unique names and valid Unicode as in RFC 7493,
 // within the limits above); text is no longer than maxText. It returns false, with out unspecified, if text is not one.
-func (c *canonicalizer) json(text []byte, s *selector) bool {
-	c.src, c.members = text, c.members[:0]
+func (c *canonicalizer) json(text []byte, s selector) bool {
+	c.src, c.members, c.found = text, c.members[:0], s.include == nil
 	c.out = slices.Grow(c.out, len(text)+len(text)/2+16)
 	i := c.value(0, 0, s)
 	return i != invalid && c.space(i) == len(text)
@@ -79,7 +80,7 @@ func (c *canonicalizer) space(i int) int {
 func isSpace(b byte) bool { return b == ' ' || b == '\n' || b == '\r' || b == '\t' }
 
 // value reads the value at i, white space before it included, and returns the position after it.
-func (c *canonicalizer) value(i, depth int, s *selector) int {
+func (c *canonicalizer) value(i, depth int, s selector) int {
 	i = c.space(i)
 	switch b := c.at(i); {
 	case b == '"':
@@ -107,7 +108,7 @@ func (c *canonicalizer) literal(i int, word string) int {
 }
 
 // array reads an array from behind its bracket.
-func (c *canonicalizer) array(i, depth int, s *selector) int {
+func (c *canonicalizer) array(i, depth int, s selector) int {
 	start := len(c.out)
 	c.out = append(c.out, '[')
 	if i = c.space(i); c.at(i) == ']' {
@@ -115,7 +116,7 @@ func (c *canonicalizer) array(i, depth int, s *selector) int {
 		return i + 1
 	}
 	for n := 0; ; n++ {
-		if i = c.element(i, depth, s.element(n)); i == invalid {
+		if i = c.element(i, n, depth, s); i == invalid {
 			return invalid
 		}
 		switch i = c.space(i); c.at(i) {
@@ -130,13 +131,18 @@ func (c *canonicalizer) array(i, depth int, s *selector) int {
 	}
 }
 
-// element reads an array's element. One that is left out leaves a gap: how many there are counts.
-func (c *canonicalizer) element(i, depth int, s *selector) int {
-	if s != leftOut {
+// element reads an array's n-th element. One that is left out leaves a gap: how many there are counts.
+func (c *canonicalizer) element(i, n, depth int, s selector) int {
+	if s.all() {
+		return c.value(i, depth, s)
+	}
+	s, counts := s.element(n)
+	if counts {
+		c.found = c.found || s.include == nil
 		return c.value(i, depth, s)
 	}
 	start := len(c.out)
-	i = c.value(i, depth, nil)
+	i = c.value(i, depth, s)
 	c.out = append(c.out[:start], '_')
 	return i
 }

@@ -23,7 +23,7 @@ const memberSize = 24 // bytes
 type disorder struct{ unsorted, thinned bool }
 
 // object reads an object from behind its brace.
-func (c *canonicalizer) object(i, depth int, s *selector) int {
+func (c *canonicalizer) object(i, depth int, s selector) int {
 	start, base := len(c.out), len(c.members)
 	c.out = append(c.out, '{')
 	if i = c.space(i); c.at(i) == '}' {
@@ -56,7 +56,7 @@ func (c *canonicalizer) object(i, depth int, s *selector) int {
 }
 
 // member reads a member, white space before it included.
-func (c *canonicalizer) member(i, depth int, s *selector) (member, int) {
+func (c *canonicalizer) member(i, depth int, s selector) (member, int) {
 	m := member{start: uint32(len(c.out))}
 	if i = c.space(i); c.at(i) != '"' {
 		return m, invalid
@@ -68,15 +68,15 @@ func (c *canonicalizer) member(i, depth int, s *selector) (member, int) {
 	if i = c.space(i); c.at(i) != ':' {
 		return m, invalid
 	}
-	if s != nil {
-		s = s.member(c.name(m))
+	counts := true
+	if !s.all() {
+		s, counts = s.member(c.name(m))
+		c.found = c.found || counts && s.include == nil
 	}
-	if s == leftOut {
-		i = c.value(i+1, depth, nil)
+	if i = c.value(i+1, depth, s); !counts {
 		c.out, m.end = c.out[:m.name], m.start
 		return m, i
 	}
-	i = c.value(i+1, depth, s)
 	m.end = uint32(len(c.out))
 	return m, i
 }
@@ -200,6 +200,19 @@ func compareFolded(a, b []byte) int {
 		a, b = a[n:], b[m:]
 	}
 	return cmp.Compare(len(a), len(b))
+}
+
+// appendFolded appends a name as the decoders of JSON see it that are the least strict: encoding/json takes no notice of
+// case, and version 2 of it, where it is told so, of dashes and underscores either.
+func appendFolded(folded, name []byte) []byte {
+	for len(name) > 0 {
+		r, n := utf8.DecodeRune(name)
+		if r != '-' && r != '_' {
+			folded = utf8.AppendRune(folded, foldRune(r))
+		}
+		name = name[n:]
+	}
+	return folded
 }
 
 // commonPrefix is how many bytes, in whole characters, are the same at the beginning of two texts.

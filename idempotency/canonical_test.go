@@ -200,7 +200,7 @@ func TestCanonicalizerKeepsNothing(t *testing.T) {
 	text := []byte(`{"b":{"d":1,"c":2},"a":"é"}`)
 	want := jsonForm(t, text, wholeBody)
 	for _, before := range []string{`{"x":1,"y":{"z":`, `{"b":1,"a":{"a":1,"a":2}}`, `{"z":"` + strings.Repeat("z", 999) + `","a":1}`} {
-		c.json([]byte(before), nil)
+		c.json([]byte(before), selector{})
 		c.out = c.out[:0]
 		c.body(media{kind: mediaJSON}, wholeBody, text)
 		if string(c.out) != want {

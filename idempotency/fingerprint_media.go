@@ -119,8 +119,7 @@ func (c *canonicalizer) body(m media, s *selection, body []byte) {
 	switch {
 	case s.bytes || len(body) > maxText:
 	case m.kind == mediaJSON:
-		c.out = append(c.out, 'J')
-		read = c.json(body, s.root)
+		read = c.selected(body, s.root)
 	case m.kind == mediaForm && isForm(body):
 		c.out = append(c.out, 'F')
 		read = c.pairs(string(body))
@@ -132,6 +131,18 @@ func (c *canonicalizer) body(m media, s *selection, body []byte) {
 		sum := sha256.Sum256(body)
 		c.out = append(append(c.out[:start], 'B'), sum[:]...)
 	}
+}
+
+// selected appends what a selection counts of a JSON body. Where nothing is there that it includes (the pointers are
+// mistyped, or the client sends something else), all of it counts: else every such request would be the same.
+func (c *canonicalizer) selected(body []byte, s selector) bool {
+	start := len(c.out)
+	c.out = append(c.out, 'J')
+	if read := c.json(body, s); !read || c.found {
+		return read
+	}
+	c.out = append(c.out[:start], 'W')
+	return c.json(body, selector{})
 }
 
 // isForm reports whether a body has the characters of an encoded form alone. Other bodies come under a form's media type

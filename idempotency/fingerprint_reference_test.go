@@ -29,9 +29,13 @@ func reference(text []byte, s Selection) string {
 		return "bytes " + string(text)
 	}
 	if len(s.Include) > 0 {
-		tree = includedTree(tree, nil, referencePointers(s.Include))
+		rest, found := includedTree(tree, referencePointers(s.Include))
+		if !found {
+			return "whole " + spelledTree(tree)
+		}
+		tree = rest
 	}
-	tree = excludedTree(tree, nil, referencePointers(s.Exclude))
+	tree = excludedTree(tree, referencePointers(s.Exclude))
 	return "json " + spelledTree(tree)
 }
 
@@ -139,13 +143,20 @@ type referenceStep struct {
 }
 
 // leadsTo reports whether a pointer names the first steps of a path, and how many are left of the pointer behind it.
-func leadsTo(pointer []string, path []referenceStep) (within bool, through bool) {
+func leadsTo(pointer []string, path []referenceStep, same func(a, b string) bool) (within bool, through bool) {
 	for i := range min(len(pointer), len(path)) {
-		if pointer[i] != path[i].token && !(path[i].element && pointer[i] == "*") {
+		if !same(pointer[i], path[i].token) && !(path[i].element && same(pointer[i], "*")) {
 			return false, false
 		}
 	}
 	return len(pointer) <= len(path), len(pointer) > len(path)
+}
+
+func sameName(a, b string) bool { return a == b }
+
+func similarName(a, b string) bool {
+	plain := strings.NewReplacer("-", "", "_", "")
+	return strings.EqualFold(plain.Replace(a), plain.Replace(b))
 }
 
 func referencePointers(texts []string) [][]string {
@@ -160,21 +171,23 @@ func referencePointers(texts []string) [][]string {
 	return list
 }
 
-// includedTree leaves of a tree what pointers name or lead through.
-func includedTree(tree any, path []referenceStep, pointers [][]string) any {
-	return filteredTree(tree, path, func(path []referenceStep) bool {
+// includedTree leaves of a tree what pointers name or lead through, and says whether anything is there that they name.
+func includedTree(tree any, pointers [][]string) (rest any, found bool) {
+	rest = filteredTree(tree, nil, func(path []referenceStep) bool {
 		return slices.ContainsFunc(pointers, func(p []string) bool {
-			within, through := leadsTo(p, path)
+			within, through := leadsTo(p, path, similarName)
+			found = found || within
 			return within || through
 		})
 	})
+	return rest, found
 }
 
 // excludedTree takes out of a tree what pointers name.
-func excludedTree(tree any, path []referenceStep, pointers [][]string) any {
-	return filteredTree(tree, path, func(path []referenceStep) bool {
+func excludedTree(tree any, pointers [][]string) any {
+	return filteredTree(tree, nil, func(path []referenceStep) bool {
 		return !slices.ContainsFunc(pointers, func(p []string) bool {
-			within, _ := leadsTo(p, path)
+			within, _ := leadsTo(p, path, sameName)
 			return within
 		})
 	})

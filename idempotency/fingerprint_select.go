@@ -13,17 +13,22 @@ import (
 //
 // Include and Exclude hold JSON Pointers (RFC 6901), such as "/order/requestedAt". Behind a pointer to an array, "*"
 // stands for every element: "/items/*/note". Pointers concern JSON bodies only; a body that is compared byte for byte
-// counts whole. So does a value that is no object or array where a pointer leads through it. Of an array that a pointer
-// leads into, the number of elements counts too, even if all of them are left out.
+// counts whole. So does a value that is no object or array where a pointer leads through it, and a body in which nothing
+// is that Include names. Of an array that a pointer leads into, the number of elements counts too, even if all of them
+// are left out.
+//
+// Include "/amount" names "Amount", "AMOUNT" and "a_mount" too: a decoder that is as lenient as encoding/json reads them,
+// and what the handler may see must count. It counts as it is spelled: "amount" and "Amount" differ. Exclude "/note" names
+// "note" alone. Where it is not certain that two requests are the same, they differ.
 type Selection struct {
 	// Version is stored with every fingerprint. Give the selection a new one whenever another field changes, and keep
 	// the old selection among the former ones as long as its records live: a stored fingerprint is compared by the
 	// selection that it was made with. A record whose selection is not known is answered with 503. Version 0 is the
 	// whole body, and always known; other selections have 1 to 255.
 	Version uint8
-	// Include, if not empty, names what counts. Nothing else does.
+	// Include, if not empty, names what counts, in any case. Nothing else does.
 	Include []string
-	// Exclude names what does not count: a timestamp or a trace id that a client makes anew for each retry. Where
+	// Exclude names, exactly, what does not count: a timestamp or a trace id that a client makes anew for each retry. Where
 	// Include is given too, it names parts of what is included.
 	Exclude []string
 	// Bytes compares the body byte for byte, whatever its media type. It goes with neither of the lists.
@@ -34,37 +39,63 @@ type Selection struct {
 type selection struct {
 	version uint8
 	bytes   bool
-	root    *selector
+	root    selector
 	form    string // what it selects, as a part of the fingerprint
 }
 
-// selector says what counts of a value: nil is all of it.
+// selector says what counts of a value. The zero value: all of it.
 type selector struct {
-	named  map[string]*selector // what pointers lead to, by name, index or "*"
-	others *selector            // what they do not lead to: nil or leftOut
+	include tree // what counts, names folded; nil: everything
+	exclude tree // what of it does not; nil: nothing
 }
 
-// leftOut says that a value does not count.
-var leftOut = new(selector)
+// tree holds JSON Pointers, by the name, the index or the "*" that each begins with. What a pointer leads to is a nil tree.
+type tree map[string]tree
 
-// member says what counts of an object's member.
-func (s *selector) member(name []byte) *selector {
-	if next, ok := s.named[string(name)]; ok {
-		return next
+// all reports whether all of a value counts.
+func (s selector) all() bool { return s.include == nil && s.exclude == nil }
+
+// member says what counts of an object's member, if anything does.
+func (s selector) member(name []byte) (next selector, counts bool) {
+	var included tree
+	if s.include != nil {
+		var buf [64]byte
+		if included, counts = s.include[string(appendFolded(buf[:0], name))]; !counts {
+			return selector{}, false
+		}
 	}
-	return s.others
+	excluded, named := s.exclude[string(name)]
+	return selector{included, excluded}.unless(named)
 }
 
-// element says what counts of an array's n-th element.
-func (s *selector) element(n int) *selector {
-	if s == nil {
-		return nil
+// element says what counts of an array's n-th element, if anything does.
+func (s selector) element(n int) (next selector, counts bool) {
+	var included tree
+	if s.include != nil {
+		if included, counts = s.include.element(n); !counts {
+			return selector{}, false
+		}
 	}
-	if next, ok := s.named["*"]; ok {
-		return next
+	excluded, named := s.exclude.element(n)
+	return selector{included, excluded}.unless(named)
+}
+
+// unless is s, unless its value was named by a pointer of those that exclude, and the pointer ends there.
+func (s selector) unless(named bool) (selector, bool) {
+	if named && s.exclude == nil {
+		return selector{}, false
+	}
+	return s, true
+}
+
+// element is where a tree leads from an array to its n-th element.
+func (t tree) element(n int) (next tree, named bool) {
+	if next, named = t["*"]; named {
+		return next, true
 	}
 	var buf [20]byte
-	return s.member(strconv.AppendInt(buf[:0], int64(n), 10))
+	next, named = t[string(strconv.AppendInt(buf[:0], int64(n), 10))]
+	return next, named
 }
 
 // learn makes a selection known.
@@ -82,11 +113,11 @@ func (f *fingerprinter) learn(s Selection) error {
 
 // compile checks a selection and makes it ready for use.
 func (s Selection) compile() (*selection, error) {
-	include, err := pointers(s.Include)
+	include, err := pointers(s.Include, folded)
 	if err != nil {
 		return nil, fmt.Errorf("in Include: %w", err)
 	}
-	exclude, err := pointers(s.Exclude)
+	exclude, err := pointers(s.Exclude, asWritten)
 	if err != nil {
 		return nil, fmt.Errorf("in Exclude: %w", err)
 	}
@@ -119,54 +150,47 @@ func formOf(bytes bool, include, exclude []pointer) string {
 	return string(form)
 }
 
-// build makes the tree of selectors.
-func (s *selection) build(include, exclude []pointer) error {
-	s.root = new(selector)
-	if len(include) > 0 {
-		s.root.others = leftOut
-	}
-	for _, p := range include {
-		s.root.lead(p.tokens, nil)
-	}
+// build makes the trees of pointers.
+func (s *selection) build(include, exclude []pointer) (err error) {
 	for _, p := range exclude {
-		within := func(i pointer) bool { return i.contains(p) && len(i.tokens) < len(p.tokens) }
+		within := func(i pointer) bool { return i.contains(p.as(folded)) && len(i.tokens) < len(p.tokens) }
 		if len(include) > 0 && !slices.ContainsFunc(include, within) {
 			return fmt.Errorf("in Exclude: %q is not within anything that Include names", p.text)
 		}
-		s.root.lead(p.tokens, leftOut)
 	}
-	return s.root.check()
+	if s.root.include, err = grow(include); err != nil {
+		return fmt.Errorf("in Include: %w", err)
+	}
+	if s.root.exclude, err = grow(exclude); err != nil {
+		return fmt.Errorf("in Exclude: %w", err)
+	}
+	return nil
 }
 
-// lead sets what counts of the value at the end of a path.
-func (s *selector) lead(path []string, counts *selector) {
-	if s.named == nil {
-		s.named = make(map[string]*selector)
+// grow makes a tree of pointers of which none leads into another's value; nil of none.
+func grow(pointers []pointer) (tree, error) {
+	if len(pointers) == 0 {
+		return nil, nil
 	}
-	name := path[0]
-	if len(path) == 1 {
-		s.named[name] = counts
-		return
+	root := tree{}
+	for _, p := range pointers {
+		t, last := root, len(p.tokens)-1
+		for _, token := range p.tokens[:last] {
+			if t[token] == nil {
+				t[token] = tree{}
+			}
+			t = t[token]
+		}
+		t[p.tokens[last]] = nil
 	}
-	next, ok := s.named[name]
-	if !ok {
-		next = s.others
-	}
-	if next == nil || next == leftOut {
-		next = &selector{others: next}
-		s.named[name] = next
-	}
-	next.lead(path[1:], counts)
+	return root, root.check()
 }
 
-// check refuses trees in which an element of an array would have two selectors.
-func (s *selector) check() error {
-	if s == nil {
-		return nil
-	}
-	_, all := s.named["*"]
-	for name, next := range s.named {
-		if all && isIndex(name) {
+// check refuses trees that lead to an element of an array in two ways.
+func (t tree) check() error {
+	_, every := t["*"]
+	for name, next := range t {
+		if every && isIndex(name) {
 			return fmt.Errorf("\"*\" and the index %s name the same element: use one of them", name)
 		}
 		if err := next.check(); err != nil {
@@ -185,7 +209,20 @@ func isIndex(token string) bool {
 // pointer is a JSON Pointer.
 type pointer struct {
 	text   string
-	tokens []string
+	tokens []string // as they are compared
+}
+
+// asWritten and folded are how tokens are compared with names: exactly, and as [appendFolded] has it.
+func asWritten(token string) string { return token }
+func folded(token string) string    { return string(appendFolded(nil, []byte(token))) }
+
+// as returns the pointer with its tokens compared in another way.
+func (p pointer) as(compared func(string) string) pointer {
+	tokens := make([]string, len(p.tokens))
+	for i, token := range p.tokens {
+		tokens[i] = compared(token)
+	}
+	return pointer{p.text, tokens}
 }
 
 // contains reports whether q leads to p's value or into it.
@@ -194,16 +231,20 @@ func (p pointer) contains(q pointer) bool {
 }
 
 // pointers parses JSON Pointers and sorts them. None may lead into another's value.
-func pointers(texts []string) ([]pointer, error) {
+func pointers(texts []string, compared func(string) string) ([]pointer, error) {
 	var list []pointer
 	for _, text := range slices.Sorted(slices.Values(texts)) {
 		p, err := parsePointer(text)
 		if err != nil {
 			return nil, err
 		}
+		p = p.as(compared)
 		for _, other := range list {
-			if other.contains(p) {
+			switch {
+			case other.contains(p):
 				return nil, fmt.Errorf("%q is within %q: leave one of them out", p.text, other.text)
+			case p.contains(other):
+				return nil, fmt.Errorf("%q is within %q: leave one of them out", other.text, p.text)
 			}
 		}
 		list = append(list, p)

@@ -54,8 +54,29 @@ var selectionPairs = []struct {
 	{"included, an element of another kind", including("/items/*/sku"), `{"items":[1]}`, `{"items":[2]}`, false},
 	{"included element", including("/items/1"), `{"items":[1,2,3]}`, `{"items":[0,2,0]}`, true},
 	{"included element shifted", including("/items/1"), `{"items":[1,2,3]}`, `{"items":[2,1,3]}`, false},
-	{"nothing included there is", including("/amount"), `{"a":1}`, `{"b":1}`, true},
+	{"nothing included there is", including("/amount"), `{"a":1}`, `{"b":1}`, false},
+	{"nothing included there is, spelled anew", including("/amount"), `{"a":1,"b":2}`, `{"b":2.0,"a":1}`, true},
+	{"nothing included there is, but on the way", including("/order/id"), `{"order":{"a":1},"b":1}`, `{"order":{"a":1},"b":2}`, false},
+	{"nothing included there is, or all of it", including("/a/b"), `{"a":{}}`, `{"a":{},"c":1}`, false},
+	{"an included list without elements", including("/items/*/sku"), `{"items":[],"a":1}`, `{"items":[],"a":2}`, false},
+	{"some of it there is", including("/amount", "/currency"), `{"amount":1,"a":1}`, `{"amount":1,"b":1}`, true},
 	{"not an object", including("/amount"), `1`, `2`, false},
+
+	{"included in another case", including("/amount"), `{"Amount":5}`, `{"Amount":500}`, false},
+	{"included in another case, the rest differs", including("/amount"), `{"AMOUNT":5,"a":1}`, `{"AMOUNT":5.0,"b":1}`, true},
+	{"included in another case than before", including("/amount"), `{"amount":5}`, `{"Amount":5}`, false},
+	{"included in another case, another is there", including("/amount", "/currency"), `{"currency":"EUR","Amount":5}`, `{"currency":"EUR","Amount":500}`, false},
+	{"included by a folded letter", including("/sku"), `{"\u017f\u212au":5}`, `{"\u017f\u212au":6}`, false}, // a long s and a Kelvin sign
+	{"included by a long name", including("/" + strings.Repeat("long", 50)), `{"` + strings.Repeat("LONG", 50) + `":5}`, `{"` + strings.Repeat("LONG", 50) + `":6}`, false},
+	{"included with dashes and underscores", including("/amountDue"), `{"amount_due":5}`, `{"amount_due":6}`, false},
+	{"included without them", including("/amount_due"), `{"Amount-Due":5,"amountdue":1}`, `{"Amount-Due":5,"amountdue":2}`, false},
+	{"included further down in another case", including("/order/items/*/sku"), `{"Order":{"Items":[{"SKU":1,"a":1}]}}`, `{"Order":{"Items":[{"a":2,"SKU":1}]}}`, true},
+	{"included further down in another case, differs", including("/order/items/*/sku"), `{"Order":{"Items":[{"SKU":1}]}}`, `{"Order":{"Items":[{"SKU":2}]}}`, false},
+	{"a pointer of another case", including("/Amount"), `{"amount":5}`, `{"amount":6}`, false},
+	{"excluded from what is included in another case", Selection{Version: 1, Include: []string{"/order"}, Exclude: []string{"/order/at"}},
+		`{"Order":{"at":1}}`, `{"Order":{"at":2}}`, false},
+	{"excluded in the same case from it", Selection{Version: 1, Include: []string{"/order"}, Exclude: []string{"/Order/at"}},
+		`{"Order":{"at":1,"a":1}}`, `{"Order":{"at":2,"a":1}}`, true},
 
 	{"included but for", Selection{Version: 1, Include: []string{"/order", "/id"}, Exclude: []string{"/order/at"}},
 		`{"id":1,"order":{"at":1,"b":1},"x":1}`, `{"order":{"b":1,"at":2},"id":1}`, true},
@@ -108,6 +129,10 @@ func TestSelectionRefused(t *testing.T) {
 		{"tilde at the end", including("/a~"), nil, "neither ~0 nor ~1"},
 		{"twice", excluding("/a", "/a"), nil, "within"},
 		{"one within another", excluding("/a/b", "/a"), nil, `"/a/b" is within "/a"`},
+		{"included in two cases", including("/amount", "/Amount"), nil, `"/amount" is within "/Amount"`},
+		{"included within another case", including("/ORDER/id", "/order"), nil, "within"},
+		{"excluded whole in another case", Selection{Version: 1, Include: []string{"/a"}, Exclude: []string{"/A"}}, nil, "not within anything"},
+		{"star and index, included", including("/a/*/x", "/a/0/y"), nil, "name the same element"},
 		{"excluded and included", Selection{Version: 1, Include: []string{"/a"}, Exclude: []string{"/a"}}, nil, "not within anything"},
 		{"excluded elsewhere", Selection{Version: 1, Include: []string{"/a"}, Exclude: []string{"/b"}}, nil, "not within anything"},
 		{"star and index", excluding("/a/*/x", "/a/0/y"), nil, "name the same element"},
@@ -129,7 +154,7 @@ func TestSelectionRefused(t *testing.T) {
 func TestSelectionAccepted(t *testing.T) {
 	for _, s := range []Selection{
 		{}, {Version: 7}, {Version: 255, Bytes: true}, excluding("/a", "/ab", "/a~1b"), excluding("/a/*", "/a/01", "/a/-"),
-		{Version: 1, Include: []string{"/a", "/b"}, Exclude: []string{"/b/c", "/a/c"}},
+		{Version: 1, Include: []string{"/a", "/b"}, Exclude: []string{"/b/c", "/a/c"}}, excluding("/a", "/A"),
 	} {
 		if _, err := newFingerprinter(s, []Selection{s, {}}); err != nil {
 			t.Errorf("%+v: %v", s, err)
