@@ -53,8 +53,8 @@ func (r *Record) Compensating() bool {
 // afterHandler looks at what the handler returned in the light of the recorded steps: it compensates where that is called
 // for, and refuses an answer for good of a handler that has not come to all of them.
 func (t *Attempt) afterHandler(ctx context.Context, r *Response, err error) (*Response, error) {
-	if t.log == nil && len(t.record.Steps) == 0 || t.handlerCtx.Context == nil {
-		return r, err // no steps, or this was the recovery function
+	if t.log == nil && len(t.record.Steps) == 0 || t.recovering {
+		return r, err
 	}
 	l := t.steps()
 	if !l.running.TryLock() {
@@ -85,8 +85,7 @@ func (t *Attempt) afterHandler(ctx context.Context, r *Response, err error) (*Re
 
 // beginUndoing records the answer of an operation that failed for good, and then undoes its steps.
 func (t *Attempt) beginUndoing(ctx context.Context, r *Response) (*Response, error) {
-	answer := t.recordableOf(r)
-	raw, err := json.Marshal(failedAnswer(answer))
+	raw, err := json.Marshal(failedAnswer(t.recordableOf(r)))
 	if err != nil {
 		return nil, fmt.Errorf("idempotency: the answer of the failed operation: %w", err)
 	}
@@ -113,7 +112,11 @@ func (t *Attempt) resumeUndoing(ctx context.Context) (*Response, error) {
 	}
 	t.disposition, t.withheld = Keep, false
 	t.mu.Unlock()
-	return (*Response)(&answer), t.undo(ctx)
+	r, err := t.own((*Response)(&answer))
+	if err != nil {
+		return nil, t.uncompensated(err)
+	}
+	return r, t.undo(ctx)
 }
 
 // failedAnswer is a response as JSON.
@@ -133,7 +136,10 @@ func (t *Attempt) undo(ctx context.Context) error {
 		if undo := t.log.undos[i]; undo == nil || done {
 			continue
 		}
-		if err := t.undoStep(ctx, name, i); err != nil {
+		switch err := t.undoStep(ctx, name, i); {
+		case errors.Is(err, ErrFenced):
+			return err
+		case err != nil:
 			return t.uncompensated(fmt.Errorf("%s: %w", name, err))
 		}
 	}

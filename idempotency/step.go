@@ -10,7 +10,7 @@ import (
 // Limits of recorded steps.
 const (
 	MaxStepResult = 256 << 10 // bytes of a result as JSON
-	MaxSteps      = 100       // of one operation, undos included
+	MaxSteps      = 100       // of one operation, beside their undos
 )
 
 // Errors of [Step].
@@ -39,8 +39,9 @@ var (
 //
 // An fn that fails records nothing, and its error comes back as it is; the next attempt runs it again. So does the one
 // after a crash within fn: fn takes effect exactly once only through the key of [StepRun.Key], or by a write that is
-// enlisted with fn's context, which is committed together with the checkpoint. Where a condition of such a write
-// refuses it, nothing is recorded, and the error is a [*BusinessError].
+// enlisted with fn's context, which is committed together with the checkpoint. Where such a write is refused, nothing is
+// recorded, and the error is a [*BusinessError]: its Answer is what fn gave for conditions that do not hold, and nil where
+// fn gave nothing, or the write is wrong in itself.
 //
 // Every other error means that the step could not be recorded; the handler's context has ended, and no further step runs in
 // this attempt. A result has at most [MaxStepResult] bytes.

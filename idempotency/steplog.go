@@ -40,7 +40,7 @@ func (t *Attempt) step(ctx context.Context, name string, fn stepFunc, undo undoF
 	switch {
 	case l.fatal != nil:
 		return nil, l.fatal
-	case t.handlerCtx.Context == nil:
+	case t.recovering:
 		return nil, fmt.Errorf("idempotency: step %q: steps belong to the handler, not to the recovery function", name)
 	}
 	recorded, compensating := t.record.taken()

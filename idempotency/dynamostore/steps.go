@@ -28,12 +28,18 @@ func (s *Store) Checkpoint(ctx context.Context, c idempotency.Checkpoint) error 
 // placeStep chooses where a step's result goes: into the record, or into items of its own.
 func placeStep(held *idempotency.Record, s idempotency.RecordedStep) (types.AttributeValue, *body) {
 	n := len(held.Steps)
-	step := inlineStep(n, s.Result)
-	if sizeOf(held)+stepsSize(held)+stepSize(s.Name, step) <= recordSize {
-		return step, nil
+	if !crowded(held, stepsSize(held), n, s) {
+		return inlineStep(n, s.Result), nil
 	}
 	b := apart(s.Result)
 	return stepApart(n, b, held.Owner), &b
+}
+
+// crowded reports whether a result takes the record beyond one write unit. It stays in it all the same where that takes no
+// more than to say where it is.
+func crowded(r *idempotency.Record, steps, n int, s idempotency.RecordedStep) bool {
+	inline := stepSize(s.Name, inlineStep(n, s.Result))
+	return sizeOf(r)+steps+inline > recordSize && inline > stepSize(s.Name, stepApart(n, body{}, r.Owner))
 }
 
 // LoadStep implements [idempotency.Store]. It reads the body items of the result, one GetItem each.
@@ -66,15 +72,15 @@ func stepApart(n int, b body, owner string) types.AttributeValue {
 func stepSize(name string, step types.AttributeValue) int { return 1 + len(name) + valueSize(step) }
 
 // stepsSize is what recorded steps add to the size of a record. A result that was recorded by this attempt is kept apart
-// if it did not fit, as now.
+// if it was crowded out, as now.
 func stepsSize(r *idempotency.Record) int {
 	size := len("steps") + valueSize(&types.AttributeValueMemberM{})
 	for n, s := range r.Steps {
-		inline := stepSize(s.Name, inlineStep(n, s.Result))
-		if s.Apart.Chunks > 0 || sizeOf(r)+size+inline > recordSize {
-			inline = stepSize(s.Name, stepApart(n, body{encoding: "gzip"}, r.Owner))
+		step := inlineStep(n, s.Result)
+		if s.Apart.Chunks > 0 || crowded(r, size, n, s) {
+			step = stepApart(n, body{encoding: "gzip"}, r.Owner)
 		}
-		size += inline
+		size += stepSize(s.Name, step)
 	}
 	return size
 }

@@ -100,3 +100,18 @@ func TestDamagedSteps(t *testing.T) {
 		t.Error("undo_failures as text is accepted")
 	}
 }
+
+// TestSmallStepsStay: a result that takes no more room than to say where it is stays in the record, however many there are.
+func TestSmallStepsStay(t *testing.T) {
+	held := processing()
+	for n := range idempotency.MaxSteps {
+		step := idempotency.RecordedStep{Name: fmt.Sprint("step-", n), Result: []byte(`"done"`)}
+		if _, apart := placeStep(held, step); apart != nil {
+			t.Fatalf("the result of step %d is kept apart", n)
+		}
+		held.Steps = append(held.Steps, step)
+	}
+	if _, apart := placeStep(held, idempotency.RecordedStep{Name: "last", Result: noise(200)}); apart == nil {
+		t.Error("a result of 200 bytes stays in a record of many steps")
+	}
+}
