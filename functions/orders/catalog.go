@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	priceLifetime = time.Minute // for how long a price is used before it is read again
-	priceBudget   = time.Second // for one read, retries included
+	priceLifetime = time.Minute            // for how long a price is used before it is read again
+	priceBudget   = 500 * time.Millisecond // for one read: a store that is away must still be told within seconds
 )
 
 // catalog finds what products cost. It keeps what it has read for a minute, so that replays do not read the table. The

@@ -24,6 +24,7 @@ type (
 var (
 	noOrder    = endpoint.NotFound("order")
 	unreadable = endpoint.StoreUnavailable("orders")
+	unpriced   = endpoint.StoreUnavailable("prices")
 	noProduct  = idempotency.Problem{Code: "not-found", Status: http.StatusNotFound, NewKey: true,
 		Title: "Not found", Detail: "There is no such product."}
 	outOfStock = idempotency.Problem{Code: "out-of-stock", Status: http.StatusConflict, NewKey: true,
@@ -66,17 +67,17 @@ func (a *api) create(ctx context.Context, tenant string, e request) (response, e
 	if err != nil {
 		return endpoint.Refuse(endpoint.Invalid(err)), nil
 	}
-	k := &take{api: a, tenant: tenant, id: orderID(attempt), purchase: p}
-	o, err := k.reserve(ctx)
+	x := &ordering{api: a, tenant: tenant, id: orderID(attempt), purchase: p}
+	o, err := x.reserve(ctx)
 	switch {
 	case errors.Is(err, errOutOfStock):
-		return k.refuse(ctx)
+		return x.refuse(ctx)
 	case err != nil:
 		return a.notReserved(ctx, attempt, err)
 	case o.Status == statusConfirmed:
 		return created(o), nil
 	}
-	c, err := k.charge(ctx, o)
+	c, err := x.charge(ctx, o)
 	if err != nil {
 		return a.notCharged(ctx, attempt, err)
 	}
@@ -84,7 +85,7 @@ func (a *api) create(ctx context.Context, tenant string, e request) (response, e
 		attempt.Compensate()
 		return endpoint.Refuse(provider.Problem(provider.ErrDeclined)), nil
 	}
-	if o, err = k.confirm(ctx, o, c); err != nil {
+	if o, err = x.confirm(ctx, o, c); err != nil {
 		return response{}, err
 	}
 	return created(o), nil
@@ -107,7 +108,7 @@ func (a *api) notReserved(ctx context.Context, attempt *idempotency.Attempt, err
 		return endpoint.Refuse(noProduct), nil
 	case errors.Is(err, errNoPrice):
 		a.log.ErrorContext(ctx, "price not read", "id", attempt.ID(), "error", err)
-		return endpoint.Refuse(unreadable), nil
+		return endpoint.Refuse(unpriced), nil
 	}
 	return response{}, err
 }

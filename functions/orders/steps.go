@@ -31,8 +31,8 @@ var (
 	errOutOfStock = errors.New("orders: there are not enough pieces")
 )
 
-// take is a purchase of a tenant on its way to an order.
-type take struct {
+// ordering is a purchase of a tenant on its way to an order.
+type ordering struct {
 	*api
 	tenant string
 	id     string // of the order
@@ -43,37 +43,37 @@ type take struct {
 // reserve takes the pieces off the stock and fixes the price. The order that it returns is reserved; or confirmed, where
 // it was made under this key already and only the record of that has been forgotten, after the retention. A reservation
 // from that time is carried on.
-func (k *take) reserve(ctx context.Context) (order, error) {
-	r, err := k.reserveStep(ctx)
+func (x *ordering) reserve(ctx context.Context) (order, error) {
+	r, err := x.reserveStep(ctx)
 	switch {
-	case k.there == nil:
-	case k.there.Status == statusConfirmed:
-		return *k.there, nil
+	case x.there == nil:
+	case x.there.Status == statusConfirmed:
+		return *x.there, nil
 	default:
-		r, err = k.reserveStep(ctx)
+		r, err = x.reserveStep(ctx)
 	}
-	return k.reserved(k.id, r), err
+	return x.reserved(x.id, r), err
 }
 
-func (k *take) reserveStep(ctx context.Context) (reservation, error) {
+func (x *ordering) reserveStep(ctx context.Context) (reservation, error) {
 	short := false
 	r, err := idempotency.Step(ctx, "reserve", func(ctx context.Context, _ *idempotency.StepRun) (reservation, error) {
-		if k.there != nil {
-			return reservation{Amount: k.there.Amount, Currency: k.there.Currency, At: k.there.CreatedAt}, nil
+		if x.there != nil {
+			return reservation{Amount: x.there.Amount, Currency: x.there.Currency, At: x.there.CreatedAt}, nil
 		}
-		r, err := k.price(ctx)
+		r, err := x.price(ctx)
 		if err != nil {
 			return r, err
 		}
 		if err := dynamostore.OnRefused(ctx, func(reasons []types.CancellationReason) *idempotency.Response {
-			short = !k.meet(reasons)
+			short = !x.meet(reasons)
 			return nil
 		}); err != nil {
 			return r, err
 		}
-		return r, dynamostore.Enlist(ctx, k.orders.reserve(k.tenant, k.reserved(k.id, r)), k.catalog.stock.take(k.SKU, k.Quantity))
+		return r, dynamostore.Enlist(ctx, x.orders.reserve(x.tenant, x.reserved(x.id, r)), x.catalog.stock.take(x.SKU, x.Quantity))
 	}, idempotency.Undo(func(ctx context.Context, _ *idempotency.StepRun, _ reservation) error {
-		return dynamostore.Enlist(ctx, k.orders.drop(k.tenant, k.id), k.catalog.stock.giveBack(k.SKU, k.Quantity))
+		return dynamostore.Enlist(ctx, x.orders.drop(x.tenant, x.id), x.catalog.stock.giveBack(x.SKU, x.Quantity))
 	}))
 	if short {
 		err = errOutOfStock
@@ -84,27 +84,27 @@ func (k *take) reserveStep(ctx context.Context) (reservation, error) {
 // refuse answers that there are not enough pieces. It is committed with the check that this is still so: a final answer that
 // could not be recorded must not be given, since pieces may come back for the next attempt. Where they have come back
 // already, the request fails, to be sent again.
-func (k *take) refuse(ctx context.Context) (response, error) {
-	return endpoint.Refuse(outOfStock), dynamostore.Enlist(ctx, k.catalog.stock.short(k.SKU, k.Quantity))
+func (x *ordering) refuse(ctx context.Context) (response, error) {
+	return endpoint.Refuse(outOfStock), dynamostore.Enlist(ctx, x.catalog.stock.short(x.SKU, x.Quantity))
 }
 
 // price fixes what the order costs.
-func (k *take) price(ctx context.Context) (reservation, error) {
-	p, found, err := k.catalog.find(ctx, k.SKU)
+func (x *ordering) price(ctx context.Context) (reservation, error) {
+	p, found, err := x.catalog.find(ctx, x.SKU)
 	switch {
 	case err != nil:
 		return reservation{}, fmt.Errorf("%w: %w", errNoPrice, err)
 	case !found:
 		return reservation{}, errNoProduct
 	}
-	return reservation{Amount: p.Price * k.Quantity, Currency: p.Currency, At: endpoint.Timestamp(k.now())}, nil
+	return reservation{Amount: p.Price * x.Quantity, Currency: p.Currency, At: endpoint.Timestamp(x.now())}, nil
 }
 
 // meet looks for the order that exists already in the reasons why it was not reserved.
-func (k *take) meet(reasons []types.CancellationReason) bool {
+func (x *ordering) meet(reasons []types.CancellationReason) bool {
 	for _, reason := range reasons {
 		if o, err := orderOf(reason.Item); err == nil {
-			k.there = &o
+			x.there = &o
 			return true
 		}
 	}
@@ -118,10 +118,10 @@ type charged struct {
 }
 
 // charge takes the money for a reserved order. Its errors are the provider's, or the step's own.
-func (k *take) charge(ctx context.Context, o order) (charged, error) {
+func (x *ordering) charge(ctx context.Context, o order) (charged, error) {
 	return idempotency.Step(ctx, "charge", func(ctx context.Context, s *idempotency.StepRun) (charged, error) {
-		id, err := k.provider.Charge(ctx, s.Key(), provider.Charge{
-			Amount: o.Amount, Currency: o.Currency, Source: k.Source, Reference: o.Reference})
+		id, err := x.provider.Charge(ctx, s.Key(), provider.Charge{
+			Amount: o.Amount, Currency: o.Currency, Source: x.Source, Reference: o.Reference})
 		if errors.Is(err, provider.ErrDeclined) {
 			return charged{Declined: true}, nil
 		}
@@ -130,11 +130,11 @@ func (k *take) charge(ctx context.Context, o order) (charged, error) {
 }
 
 // confirm enlists what is committed with the response.
-func (k *take) confirm(ctx context.Context, o order, c charged) (order, error) {
+func (x *ordering) confirm(ctx context.Context, o order, c charged) (order, error) {
 	o.Status = statusConfirmed
-	event, err := outbox.Event(idempotency.AttemptFrom(ctx), k.outbox, orderConfirmed(k.tenant, o, k.now()))
+	event, err := outbox.Event(idempotency.AttemptFrom(ctx), x.outbox, orderConfirmed(x.tenant, o, x.now()))
 	if err != nil {
 		return o, err
 	}
-	return o, dynamostore.Enlist(ctx, k.orders.confirm(k.tenant, o, c.ID), event)
+	return o, dynamostore.Enlist(ctx, x.orders.confirm(x.tenant, o, c.ID), event)
 }
