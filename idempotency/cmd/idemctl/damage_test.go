@@ -70,7 +70,7 @@ func TestWatchFindsAllThatIsStuck(t *testing.T) {
 	for id, change := range map[string]item{
 		"orphan": nil, "claimed ahead, given up": {"epoch": ahead, "lease_until": number(0)}, "claimed just now": {"epoch": millis(now.Add(-10 * time.Second))},
 		"unreadable, new": {"owner": nil, "epoch": millis(now)}, "unreadable, live": {"fingerprint": nil, "lease_until": live},
-		"no status": {"status": nil}, "odd status": {"status": text("done")}, "no version": {"v": nil}, "no epoch": {"epoch": nil},
+		"no status": {"status": nil}, "odd status": {"status": text("done")}, "no version": {"v": nil}, "no epoch": {"epoch": nil}, "epoch 0": {"epoch": number(0)},
 		"completed, damaged": completed(item{"response_status": text("201")}), "released, damaged": {"status": text("released")},
 		"newer, lease over": {"v": number(2)}, "newer, no lease": {"v": number(2), "lease_until": nil}, "newer, odd status": {"v": number(2), "status": text("waiting")},
 		"version 0": {"v": number(0), "lease_until": live},
@@ -79,7 +79,7 @@ func TestWatchFindsAllThatIsStuck(t *testing.T) {
 	} {
 		d.put(id, change)
 	}
-	want := []string{"claimed ahead, given up", "completed, damaged", "newer, lease over", "newer, no lease", "newer, odd status", "no epoch", "no status",
+	want := []string{"claimed ahead, given up", "completed, damaged", "epoch 0", "newer, lease over", "newer, no lease", "newer, odd status", "no epoch", "no status",
 		"no version", "odd status", "orphan", "released, damaged", "unreadable, live", "unreadable, new", "version 0"}
 	for _, older := range []string{"1m", "0"} {
 		found := d.watched("--older-than", older)
@@ -92,13 +92,13 @@ func TestWatchFindsAllThatIsStuck(t *testing.T) {
 			want = append(slices.Clone(want), "claimed just now")
 			slices.Sort(want)
 		}
-		if !slices.Equal(ids, want) || found.Running != 2 || found.Newer != 1 || found.Scanned != 20 {
+		if !slices.Equal(ids, want) || found.Running != 2 || found.Newer != 1 || found.Scanned != 21 {
 			t.Errorf("older than %s: %d running, %d newer, %d scanned, stuck: %q, want %q", older, found.Running, found.Newer, found.Scanned, ids, want)
 		}
 	}
 	code, out, stderr := d.ctl(nil, "watch")
 	d.want(code, 0, stderr)
-	for _, line := range []string{"15 stuck, 1 finished in a newer schema version, 2 running", "in the future  orphan", `attribute "owner" is missing`} {
+	for _, line := range []string{"16 stuck, 1 finished in a newer schema version, 2 running", "in the future  orphan", `attribute "owner" is missing`} {
 		if !strings.Contains(out, line) {
 			t.Errorf("no %q in\n%s", line, out)
 		}
@@ -162,11 +162,15 @@ func TestWhatToDo(t *testing.T) {
 	}{
 		"damaged":         {item{"owner": number(1)}, []string{`attribute "owner" is of a wrong type`, "repair it by hand", "only if you know that", "a retry runs the operation"}},
 		"newer version":   {item{"v": number(2)}, []string{"schema version is 2", "deploy code that reads this version"}},
+		"damaged answer":  {completed(item{"response_status": text("201")}), []string{`attribute "response_status" is of a wrong type`, "repair it by hand"}},
 		"unknown version": {item{"v": number(-1)}, []string{"schema version is -1", "repair it by hand"}},
 	} {
 		d := newDesk(t)
 		d.put(id, tt.change)
 		_, out, _ := d.ctl(nil, "inspect", id)
+		if strings.Contains(out, "response status") {
+			t.Errorf("%s: shows what cannot be read\n%s", name, out)
+		}
 		code, _, refusal := d.ctl(nil, "release", id, "--yes")
 		d.want(code, 1, refusal)
 		for _, want := range tt.wants {
@@ -188,6 +192,30 @@ func TestLostBody(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
+	}
+}
+
+// TestDamagedIsNotLoaded: what a record that cannot be read says of its body items is not followed.
+func TestDamagedIsNotLoaded(t *testing.T) {
+	d := newDesk(t)
+	id := strings.Repeat("i", idLength)
+	d.put(id, completed(item{"owner": nil, "body_chunks": number(2), "body_sum": &types.AttributeValueMemberB{Value: make([]byte, 32)}}))
+	code, _, stderr := d.ctl(nil, "inspect", id, "--show-body")
+	d.want(code, 0, stderr)
+	if n := d.fake.Stats().Calls["GetItem"]; n != 1 {
+		t.Errorf("%d reads", n)
+	}
+}
+
+// TestResultThatIsNoJSON: a step's result that somebody has changed is shown all the same.
+func TestResultThatIsNoJSON(t *testing.T) {
+	d := newDesk(t)
+	id := strings.Repeat("i", idLength)
+	d.put(id, item{"steps": &types.AttributeValueMemberM{Value: item{"pay": &types.AttributeValueMemberM{Value: item{"n": number(0), "r": text(`{"half":`)}}}}})
+	code, out, stderr := d.ctl(nil, "inspect", id, "--show-body", "--output", "json")
+	d.want(code, 0, stderr)
+	if !strings.Contains(out, `"result":"{\"half\":"`) {
+		t.Errorf("%s", out)
 	}
 }
 

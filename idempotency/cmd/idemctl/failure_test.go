@@ -68,7 +68,7 @@ func TestWatchGoesOn(t *testing.T) {
 			}
 			return errors.New("throttled")
 		})
-		if looks != 3 || time.Since(begin) != 2*time.Minute || strings.Count(stderr.String(), "the next is in 1m0s: throttled") != 2 {
+		if looks != 3 || time.Since(begin) != 2*time.Minute || strings.Count(stderr.String(), "the next is in 1m0s: throttled") != 2 || strings.Contains(stderr.String(), "canceled") {
 			t.Errorf("%d looks, said %s", looks, &stderr)
 		}
 	})
