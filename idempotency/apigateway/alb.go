@@ -69,14 +69,14 @@ var albCodec = codec[events.ALBTargetGroupRequest, events.ALBTargetGroupResponse
 		a := events.ALBTargetGroupResponse{StatusCode: r.Status,
 			StatusDescription: strings.TrimSpace(strconv.Itoa(r.Status) + " " + http.StatusText(r.Status))}
 		if e.MultiValueHeaders != nil {
-			a.MultiValueHeaders = r.Header
+			a.MultiValueHeaders = filled(r.Header)
 		} else {
 			a.Headers = joined(r.Header)
 			for i, cookie := range r.Header["Set-Cookie"] {
 				a.Headers[spelling("Set-Cookie", i)] = cookie
 			}
 		}
-		a.Body, a.IsBase64Encoded = encodeBody(r.Body)
+		a.Body, a.IsBase64Encoded = encodeBody(r.Body, maxALBAnswer)
 		return a
 	},
 }

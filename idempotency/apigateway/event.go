@@ -1,34 +1,13 @@
 package apigateway
 
 import (
-	"encoding/base64"
 	"maps"
 	"math"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
-
-// body decodes an event's body. What is marked as base64 and is not stays as it is: the request can still be told
-// apart from others, and the handler sees the same event.
-func body(s string, isBase64 bool) []byte {
-	if isBase64 {
-		if b, err := base64.StdEncoding.DecodeString(s); err == nil {
-			return b
-		}
-	}
-	return []byte(s)
-}
-
-// encodeBody is the body of a response event: text as it is, all else in base64.
-func encodeBody(b []byte) (s string, isBase64 bool) {
-	if utf8.Valid(b) {
-		return string(b), false
-	}
-	return base64.StdEncoding.EncodeToString(b), true
-}
 
 // header collects the headers of an event, in which a field stands once, as a list, or as both: what both say counts
 // once. Spellings of a name that differ in case are one field, so that a second key is seen; their order is that of the
@@ -49,10 +28,22 @@ func header(single map[string]string, multi map[string][]string) http.Header {
 	return h
 }
 
+// filled are the headers that have values. One without any was deleted by a handler behind another adapter; joined, it
+// would go out with an empty value.
+func filled(h http.Header) http.Header {
+	f := make(http.Header, len(h))
+	for name, values := range h {
+		if len(values) > 0 {
+			f[name] = values
+		}
+	}
+	return f
+}
+
 // joined writes each field once, as RFC 9110, section 5.3, allows for all but Set-Cookie, which is left out.
 func joined(h http.Header) map[string]string {
 	fields := make(map[string]string, len(h))
-	for name, values := range h {
+	for name, values := range filled(h) {
 		fields[name] = strings.Join(values, ", ")
 	}
 	delete(fields, "Set-Cookie")

@@ -85,6 +85,6 @@ func fromFormat2Response(r events.APIGatewayV2HTTPResponse) *idempotency.Respons
 
 func toFormat2Response(r *idempotency.Response) events.APIGatewayV2HTTPResponse {
 	e := events.APIGatewayV2HTTPResponse{StatusCode: r.Status, Headers: joined(r.Header), Cookies: r.Header["Set-Cookie"]}
-	e.Body, e.IsBase64Encoded = encodeBody(r.Body)
+	e.Body, e.IsBase64Encoded = encodeBody(r.Body, maxAnswer)
 	return e
 }

@@ -15,7 +15,8 @@ type RESTHandler = func(context.Context, events.APIGatewayProxyRequest) (events.
 
 // REST guards a handler of a REST API.
 //
-// A binary response body needs the API's BinaryMediaTypes, as it does without the guard.
+// A binary response body needs the API's BinaryMediaTypes, as it does without the guard. One that is text goes out as text,
+// unless it would be too large so.
 //
 // Source: docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
 func REST(g *idempotency.Guard, h RESTHandler) RESTHandler { return restCodec.guard(g, h) }
@@ -35,7 +36,7 @@ var restCodec = codec[events.APIGatewayProxyRequest, events.APIGatewayProxyRespo
 	answer: func(_ events.APIGatewayProxyRequest, r *idempotency.Response) events.APIGatewayProxyResponse {
 		e := events.APIGatewayProxyResponse{StatusCode: r.Status}
 		e.Headers, e.MultiValueHeaders = split(r.Header)
-		e.Body, e.IsBase64Encoded = encodeBody(r.Body)
+		e.Body, e.IsBase64Encoded = encodeBody(r.Body, maxAnswer)
 		return e
 	},
 }
@@ -56,7 +57,7 @@ func restCaller(c events.APIGatewayProxyRequestContext) idempotency.Caller {
 // split writes fields with one value apart from those with several.
 func split(h http.Header) (single map[string]string, multi map[string][]string) {
 	single = make(map[string]string, len(h))
-	for name, values := range h {
+	for name, values := range filled(h) {
 		if len(values) == 1 {
 			single[name] = values[0]
 			continue
