@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Limits of a number, as documented: 38 significant digits, magnitudes from
-// 1E-130 to 9.99…E+125.
+// Limits of a number ("Supported data types and naming rules in Amazon
+// DynamoDB"): 38 significant digits, magnitudes from 1E-130 to 9.99…E+125.
 const (
 	maxDigits   = 38
 	maxExponent = 125
@@ -53,19 +53,21 @@ func parseNumber(text string) (string, error) {
 		return "", err
 	}
 	switch {
-	case len(d.digits) == 0:
-		return zeroNumber, nil
 	case d.exp > maxExponent:
 		return "", errOverflow
 	case d.exp < minExponent:
 		return "", errUnderflow
 	case len(d.digits) > maxDigits:
 		return "", errPrecision
+	case len(d.digits) == 0:
+		return zeroNumber, nil
 	}
 	return d.sortable(), nil
 }
 
-// parseDecimal splits the text into significant digits and exponent.
+// parseDecimal splits the text into significant digits and exponent. That of a
+// zero is the exponent of its last digit as it is written, which the service
+// holds to the same range.
 func parseDecimal(text string) (decimal, error) {
 	mantissa, exp, err := splitExponent(text)
 	if err != nil {
@@ -84,7 +86,9 @@ func parseDecimal(text string) (decimal, error) {
 	if whole == "" {
 		short := strings.TrimLeft(fraction, "0")
 		d.exp -= len(fraction) - len(short)
-		fraction = short
+		if fraction = short; short == "" {
+			d.exp++
+		}
 	}
 	d.digits = append(append(d.digits, whole...), fraction...)
 	for n := len(d.digits); n > 0 && d.digits[n-1] == '0'; n-- {
@@ -94,7 +98,7 @@ func parseDecimal(text string) (decimal, error) {
 }
 
 // splitExponent cuts "1.5e3" into "1.5" and 3. Exponents far outside the range
-// stay far outside it.
+// stay far outside it; beyond 64 bits they are none, as in the service.
 func splitExponent(text string) (string, int, error) {
 	i := strings.IndexAny(text, "eE")
 	if i < 0 {
@@ -104,14 +108,11 @@ func splitExponent(text string) (string, int, error) {
 	if len(text[i+1:])-len(digits) > 1 || digits == "" || !isDigits(digits) {
 		return "", 0, errNotANumber
 	}
-	exp, err := strconv.Atoi(text[i+1:])
-	if err != nil || exp > 1e9 || exp < -1e9 {
-		exp = 1e9
-		if text[i+1] == '-' {
-			exp = -1e9
-		}
+	exp, err := strconv.ParseInt(text[i+1:], 10, 64)
+	if err != nil {
+		return "", 0, errNotANumber
 	}
-	return text[:i], exp, nil
+	return text[:i], int(min(max(exp, -1e9), 1e9)), nil
 }
 
 func isDigits(s string) bool {
@@ -221,6 +222,9 @@ func addNumbers(a, b string, subtract bool) (string, error) {
 		y.Neg(y)
 	}
 	sum := x.Add(x, y)
+	if sum.Sign() == 0 {
+		return zeroNumber, nil
+	}
 	return parseNumber(sum.String() + "e" + strconv.Itoa(exp))
 }
 

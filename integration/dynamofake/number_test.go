@@ -42,8 +42,11 @@ func TestNumberRefused(t *testing.T) {
 		{"", errNotANumber}, {"abc", errNotANumber}, {"NaN", errNotANumber}, {"Infinity", errNotANumber}, {"0x10", errNotANumber},
 		{"1e", errNotANumber}, {"1e+-2", errNotANumber}, {".", errNotANumber}, {"-", errNotANumber}, {"1.2.3", errNotANumber},
 		{" 1", errNotANumber}, {"1_000", errNotANumber}, {"١", errNotANumber}, {"--1", errNotANumber}, {"1e2.5", errNotANumber},
-		{"1e126", errOverflow}, {"-1e126", errOverflow}, {"1e99999999999999999999", errOverflow},
-		{"1e-131", errUnderflow}, {"1e-99999999999999999999", errUnderflow},
+		{"1e126", errOverflow}, {"-1e126", errOverflow}, {"1e2147483648", errOverflow}, {"1e9223372036854775807", errOverflow},
+		{"0e126", errOverflow}, {"-0e126", errOverflow}, {"000e126", errOverflow}, {"0.0e127", errOverflow}, {"0e9223372036854775807", errOverflow},
+		{"0e-131", errUnderflow}, {"0.0e-130", errUnderflow}, {"0." + strings.Repeat("0", 131), errUnderflow},
+		{"1e9223372036854775808", errNotANumber}, {"1e-9223372036854775809", errNotANumber}, {"0e9223372036854775808", errNotANumber},
+		{"1e-131", errUnderflow}, {"1e-2147483649", errUnderflow}, {"1e-9223372036854775808", errUnderflow},
 		{"123456789012345678901234567890123456789", errPrecision}, {"1.00000000000000000000000000000000000001", errPrecision},
 	} {
 		if s, err := parseNumber(c.in); err != c.want {
