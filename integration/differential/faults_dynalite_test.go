@@ -125,7 +125,8 @@ var dynaliteFaults = []*fault{
 		rule:   "a string or binary must not be empty if it is a key, also of an index",
 		source: putPage,
 		explains: either(oursSays("A value specified for a secondary index key is not supported"),
-			on("Query Scan", oursSays("The AttributeValue for a key attribute cannot contain an empty string value"))),
+			oursSays("attempted to update a secondary index key to a value that is not supported"),
+			on("Query Scan", oursSays("The AttributeValue for a key attribute cannot contain an empty "))),
 	},
 	{
 		in:     only(aspectMessage),
@@ -136,6 +137,19 @@ var dynaliteFaults = []*fault{
 			_, theirs, ok := strings.Cut(x.theirs.message, "were invalid: The Attribute")
 			return ok && ours == theirs
 		},
+	},
+	{
+		in:       only(aspectMessage),
+		rule:     "a table name has at least one character; an empty one is told alone, in newer words",
+		source:   putPage,
+		explains: on("PutItem UpdateItem DeleteItem GetItem Query Scan", oursSays("Value at 'TableName' failed to satisfy constraint")),
+	},
+	{
+		in:     only(aspectMessage),
+		rule:   "a key is compared once, and with a value of its type; dynalite has older words for what is wrong",
+		source: queryPage,
+		explains: on("Query", either(oursSays("must only contain one condition per key"), oursSays("The number of query conditions"),
+			oursSays("Condition parameter type does not match schema type"))),
 	},
 	{
 		in:       refusal,

@@ -122,6 +122,12 @@ var motoFaults = []*fault{
 	},
 	{
 		in:       refusal,
+		rule:     "the actions of a TransactGetItems cannot be about one item twice",
+		source:   "TransactGetItems, API reference",
+		explains: on("TransactGetItems", oursSays("cannot include multiple operations on one item")),
+	},
+	{
+		in:       refusal,
 		rule:     "the key of an index has the type that the table defines for it, and is not too long",
 		source:   "Quotas in Amazon DynamoDB",
 		explains: either(oursSays("Type mismatch for Index Key"), oursSays("size of all range keys has exceeded"), oursSays("size limit of2048")),

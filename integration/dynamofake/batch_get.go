@@ -51,14 +51,18 @@ func (s *Server) prepareBatchGet(r *request) ([]batchPart, error) {
 	for i := range parts {
 		b := &r.batch[i]
 		parts[i] = batchPart{table: b.name, request: b}
+		t, err := s.table(b.name)
+		if err != nil {
+			return nil, err
+		}
 		for _, key := range b.keys {
-			g, err := s.resolveGet(b.name, key, projections[i])
+			g, err := resolveGet(t, key, projections[i])
 			if err != nil {
 				return nil, err
 			}
 			parts[i].gets = append(parts[i].gets, g)
 		}
-		if err := projections[i].checkScalarKeys(parts[i].gets[0].table); err != nil {
+		if err := projections[i].checkScalarKeys(t); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +108,8 @@ func (b *tableRequest) keysTwice() bool {
 }
 
 // getPart reads the items of one table, as long as there is room for them in
-// the answer; the rest is for the caller to ask again.
+// the answer; the rest is for the caller to ask again (API reference,
+// BatchGetItem: UnprocessedKeys).
 func (s *Server) getPart(p batchPart, r *request, answers, rest, used *writer, left *int) error {
 	cost := consumed{table: p.table}
 	answers.field(p.table)

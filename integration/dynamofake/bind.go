@@ -112,25 +112,62 @@ func (b *bound) checkScalarKeys(t *table) error {
 	return nil
 }
 
+// maxPlaceholder is the length of a name or value in bytes, with its # or :
+// (developer guide, "Quotas in Amazon DynamoDB": expression parameters).
+const maxPlaceholder = 255
+
 // checkPlaceholders refuses names and values with a wrong form.
 func (r *request) checkPlaceholders() error {
 	if r.hasNames && len(r.names) == 0 {
 		return invalid("ExpressionAttributeNames must not be empty")
 	}
 	for _, n := range r.names {
-		if !isPlaceholder('#', n.placeholder) {
+		switch {
+		case len(n.placeholder) > maxPlaceholder:
+			return invalid("ExpressionAttributeNames contains invalid key: The expression attribute map contains a key that is too long; size of key: %d", len(n.placeholder))
+		case !isPlaceholder('#', n.placeholder):
 			return invalid(`ExpressionAttributeNames contains invalid key: Syntax error; key: "%s"`, n.placeholder)
+		case n.name == "":
+			return invalid("ExpressionAttributeNames contains invalid value: %s for key %s", errNoName, n.placeholder)
 		}
 	}
 	if r.hasValues && len(r.values) == 0 {
 		return invalid("ExpressionAttributeValues must not be empty")
 	}
 	for _, v := range r.values {
-		if !isPlaceholder(':', v.placeholder) {
+		switch {
+		case len(v.placeholder) > maxPlaceholder:
+			return invalid("ExpressionAttributeValues contains invalid key: The expression attribute map contains a key that is too long;")
+		case !isPlaceholder(':', v.placeholder):
 			return invalid(`ExpressionAttributeValues contains invalid key: Syntax error; key: "%s"`, v.placeholder)
 		}
 	}
-	return r.valueComplaint
+	if r.valueComplaint != nil {
+		return r.valueComplaint
+	}
+	return r.checkSubstitutions()
+}
+
+// maxSubstitutions is the length of all names and values together, in bytes
+// (developer guide, "Quotas in Amazon DynamoDB": expression parameters).
+const maxSubstitutions = 2 << 20
+
+// checkSubstitutions refuses names and values that are too long together.
+func (r *request) checkSubstitutions() error {
+	size := 0
+	for _, n := range r.names {
+		size += len(n.placeholder) + len(n.name)
+	}
+	if size > maxSubstitutions {
+		return invalid("ExpressionAttributeNames exceeds max size")
+	}
+	for _, v := range r.values {
+		size += len(v.placeholder) + v.value.bytes()
+	}
+	if size > maxSubstitutions {
+		return invalid("ExpressionAttributeValues exceeds max size")
+	}
+	return nil
 }
 
 // isPlaceholder reports whether s is the prefix and a word.

@@ -51,6 +51,15 @@ func (d *decoder) complain(err error) {
 	}
 }
 
+// apart reads something whose first complaint is kept apart from the others.
+func (d *decoder) apart(read func() error) (complaint, err error) {
+	earlier := d.complaint
+	d.complaint = nil
+	err = read()
+	complaint, d.complaint = d.complaint, earlier
+	return complaint, err
+}
+
 // object reads an object and calls member for each member; member reads the
 // value, and uses the name before that. A null is an object without members.
 func (d *decoder) object(member func(name []byte) error) error {

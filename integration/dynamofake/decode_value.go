@@ -9,19 +9,31 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// maxDepth is how many lists and maps may be nested in one another.
-const maxDepth = 32
+// maxDepth is how many lists and maps may be nested in one another. The limit
+// is 32 levels (developer guide, "Quotas in Amazon DynamoDB": nested
+// attributes), of which the value in the innermost one is the last: so the
+// service counts.
+const maxDepth = 31
 
-// item reads a map of attribute values.
+// item reads a map of attribute values. That a name is empty is told before
+// what is wrong with the values, wherever it stands.
 func (d *decoder) item(to *item) error {
 	out := make(item, 0, 8)
-	err := d.object(func(name []byte) error {
-		out = append(out, attr{name: string(name)})
-		v, err := d.value(0)
-		out[len(out)-1].value = v
-		return err
+	complaint, err := d.apart(func() error {
+		return d.object(func(name []byte) error {
+			out = append(out, attr{name: string(name)})
+			v, err := d.value(0)
+			out[len(out)-1].value = v
+			return err
+		})
 	})
 	*to = out.sortNames()
+	if len(out) > 0 && (*to)[0].name == "" {
+		complaint = errNoName
+	}
+	if complaint != nil {
+		d.complain(complaint)
+	}
 	return err
 }
 
@@ -148,7 +160,9 @@ func (d *decoder) flag(v *value) error {
 	return nil
 }
 
-// set reads the members of a set and orders them.
+// set reads the members of a set and orders them. A set is not empty and has
+// no member twice ("Supported data types and naming rules in Amazon DynamoDB");
+// numbers are the same if they are equal.
 func (d *decoder) set(v *value) error {
 	var texts []string
 	err := d.array(func() error {

@@ -19,6 +19,7 @@ const (
 	codeInternal           = dynamo + "InternalServerError"
 	codeConditionFailed    = dynamo + "ConditionalCheckFailedException"
 	codeNotFound           = dynamo + "ResourceNotFoundException"
+	codeLimitExceeded      = dynamo + "LimitExceededException"
 	codeInUse              = dynamo + "ResourceInUseException"
 	codeThroughputExceeded = dynamo + "ProvisionedThroughputExceededException"
 	codeCanceled           = dynamo + "TransactionCanceledException"
@@ -38,6 +39,9 @@ type apiError struct {
 	item item
 	// reasons are those of a canceled transaction, by position.
 	reasons []reason
+	// cancels: in a transaction, this is the reason of one action, which
+	// cancels it, and not the answer itself.
+	cancels bool
 }
 
 func (e *apiError) Error() string { return e.message }
@@ -53,6 +57,13 @@ func (e *apiError) httpStatus() int {
 // invalid is a ValidationException.
 func invalid(format string, args ...any) error {
 	return fail(codeValidation, format, args...)
+}
+
+// misfit is a ValidationException about a key that does not fit its table. The
+// service sees that only when it has begun the transaction that the key is in
+// (API reference, TransactWriteItems: a reason ValidationError).
+func misfit(format string, args ...any) error {
+	return &apiError{code: codeValidation, message: fmt.Sprintf(format, args...), cancels: true}
 }
 
 // fail is an error answer with the given code.
@@ -71,11 +82,13 @@ func internal(err error) error {
 // Messages that several calls share.
 var (
 	errConditionFailed = fail(codeConditionFailed, "The conditional request failed")
-	errKeySchema       = invalid("The provided key element does not match the schema")
+	errKeySchema       = misfit("The provided key element does not match the schema")
 	errNoTable         = fail(codeNotFound, "Requested resource not found")
 	errItemTooLarge    = invalid("Item size has exceeded the maximum allowed size")
 	errUpdateTooLarge  = invalid("Item size to update has exceeded the maximum allowed size")
-	errTooDeep         = invalid("Nesting Levels have exceeded supported limits")
+	errTooDeep         = invalid("Nesting Levels have exceeded supported limits: Attributes in the item have nested levels beyond supported limit")
+	errNoName          = invalid("Empty attribute name")
+	errOneItemTwice    = invalid("Transaction request cannot include multiple operations on one item")
 	errConflict        = fail(codeConflict, "Transaction is ongoing for the item")
 )
 

@@ -13,11 +13,15 @@ func (s *Server) prepareGet(r *request) (*get, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := s.resolveGet(*r.table, r.key, projection)
+	t, err := s.table(*r.table)
 	if err != nil {
 		return nil, err
 	}
-	return g, projection.checkScalarKeys(g.table)
+	g, err := resolveGet(t, r.key, projection)
+	if err != nil {
+		return nil, err
+	}
+	return g, projection.checkScalarKeys(t)
 }
 
 // bindGet checks the parameters and the projection.
@@ -38,11 +42,7 @@ func (s *Server) bindGet(r *request) (projection bound, err error) {
 }
 
 // resolveGet checks the key against the table.
-func (s *Server) resolveGet(table string, key item, projection bound) (*get, error) {
-	t, err := s.table(table)
-	if err != nil {
-		return nil, err
-	}
+func resolveGet(t *table, key item, projection bound) (*get, error) {
 	schema, _ := t.shape()
 	if err := schema.checkKey(key); err != nil {
 		return nil, err
@@ -61,11 +61,7 @@ func (g *get) project(r *record) item {
 // getItem reads one item. Without ConsistentRead it costs half, and shows the
 // same: this server has no replicas that could be behind.
 func (s *Server) getItem(r *request, out *writer) error {
-	var c constraints
-	c.capacity(r)
-	c.table(r)
-	c.present(r.key != nil, "key")
-	if err := c.err(); err != nil {
+	if err := r.checkGet(); err != nil {
 		return err
 	}
 	g, err := s.prepareGet(r)
@@ -89,6 +85,18 @@ func (s *Server) getItem(r *request, out *writer) error {
 	}
 	out.close('}')
 	return nil
+}
+
+// checkGet checks the parameters of GetItem.
+func (r *request) checkGet() error {
+	if err := r.checkTableGiven(); err != nil {
+		return err
+	}
+	var c constraints
+	c.capacity(r)
+	c.table(r)
+	c.present(r.key != nil, "key")
+	return c.err()
 }
 
 // read looks something up under the table's read lock. It returns when what it

@@ -59,7 +59,8 @@ func (x *index) entry(r *record) *record {
 }
 
 // change replaces the entry of old by that of new and returns the write units
-// it costs: nothing if the index does not see the change, one write for an
+// it costs ("Using Global Secondary Indexes in DynamoDB": write capacity units):
+// nothing if the index does not see the change, one write for an
 // entry that is put, updated or deleted, two if its key changes.
 func (x *index) change(before, after *record) float64 {
 	gone, come := x.entry(before), x.entry(after)
@@ -108,7 +109,7 @@ func (x *index) checkItem(it item) error {
 		case v.kind != a.kind:
 			return x.checkKind(a, v.kind)
 		case v.text == "":
-			return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty string value. IndexName: %s, IndexKey: %s", x.name, a.name)
+			return invalid("One or more parameter values are not valid. A value specified for a secondary index key is not supported. %s IndexName: %s, IndexKey: %s", a.mustNotBeEmpty(), x.name, a.name)
 		case a == x.schema.hash && len(v.text) > maxHashKey:
 			return invalid("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
 		case a != x.schema.hash && len(v.text) > maxSortKey:
@@ -118,19 +119,28 @@ func (x *index) checkItem(it item) error {
 	return nil
 }
 
+// emptied is the refusal of an update that leaves the key of an index empty.
+func (a keyAttr) emptied() error {
+	return invalid("One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. %s", a.mustNotBeEmpty())
+}
+
 // checkKind refuses a value that the index cannot have as that key attribute.
 func (x *index) checkKind(a keyAttr, k kind) error {
 	if a.kind == k {
 		return nil
 	}
-	return invalid("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", a.name, a.kind, k, x.name)
+	return misfit("One or more parameter values were invalid: Type mismatch for Index Key %s Expected: %s Actual: %s IndexName: %s", a.name, a.kind, k, x.name)
 }
 
 // checkUpdated is checkItem for the outcome of an update.
 func (x *index) checkUpdated(it item) error {
 	for _, a := range x.schema.attrs() {
-		if v, ok := it.get(a.name); ok && v.kind != a.kind {
+		switch v, ok := it.get(a.name); {
+		case !ok:
+		case v.kind != a.kind:
 			return invalid("The update expression attempted to update the secondary index key to unsupported type")
+		case v.text == "":
+			return a.emptied()
 		}
 	}
 	return x.checkItem(it)

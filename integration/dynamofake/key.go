@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Documented limits of key values, in bytes.
+// Limits of key values in bytes ("Quotas in Amazon DynamoDB": partition and sort
+// keys). They hold for the keys of indexes too.
 const (
 	maxHashKey = 2048
 	maxSortKey = 1024
@@ -123,9 +124,9 @@ func (s schema) checkItem(it item) error {
 		v, ok := it.get(a.name)
 		switch {
 		case !ok:
-			return invalid("One or more parameter values were invalid: Missing the key %s in the item", a.name)
+			return misfit("One or more parameter values were invalid: Missing the key %s in the item", a.name)
 		case v.kind != a.kind:
-			return invalid("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", a.name, a.kind, v.kind)
+			return misfit("One or more parameter values were invalid: Type mismatch for key %s expected: %s actual: %s", a.name, a.kind, v.kind)
 		}
 		if err := s.checkSize(a, v); err != nil {
 			return err
@@ -144,14 +145,21 @@ func (s schema) holds(it item) bool {
 	return true
 }
 
+// mustNotBeEmpty is the service's sentence about the value of a key.
+func (a keyAttr) mustNotBeEmpty() string {
+	what := "string"
+	if a.kind == kindB {
+		what = "binary"
+	}
+	return "The AttributeValue for a key attribute cannot contain an empty " + what + " value."
+}
+
 // checkSize checks that the value of a key attribute is not empty and not too
 // long.
 func (s schema) checkSize(a keyAttr, v value) error {
 	switch {
-	case v.text == "" && a.kind == kindB:
-		return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty binary value. Key: %s", a.name)
 	case v.text == "":
-		return invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", a.name)
+		return invalid("One or more parameter values are not valid. %s Key: %s", a.mustNotBeEmpty(), a.name)
 	case a == s.hash && len(v.text) > maxHashKey:
 		return invalid("One or more parameter values were invalid: Size of hashkey has exceeded the maximum size limit of%d bytes", maxHashKey)
 	case a != s.hash && len(v.text) > maxSortKey:

@@ -3,7 +3,8 @@ package dynamofake
 import "strings"
 
 // keyRange is what a KeyConditionExpression selects: one partition, and a range
-// of its sort keys.
+// of its sort keys ("Key condition expressions for the Query operation in
+// DynamoDB").
 type keyRange struct {
 	hash value
 	op   string // of the sort key, "" for all
@@ -57,6 +58,9 @@ func (r *keyRange) highest() (text string, open bool) {
 	}
 	return "", true
 }
+
+// maxKeyTerms are the conditions that a key of two attributes can have.
+const maxKeyTerms = 2
 
 // keyTerm is the condition on one key attribute.
 type keyTerm struct {
@@ -126,9 +130,6 @@ func (k keyTerms) add(op string, sc *scope, operands ...operand) error {
 			}
 			return invalid("Invalid condition in KeyConditionExpression: Multiple attribute names used in one condition")
 		}
-		if op == "=" && !v.kind.ordered() && !v.kind.isSet() {
-			return invalid("One or more parameter values were invalid: ComparisonOperator EQ is not valid for %s AttributeValue type", v.kind)
-		}
 		term.values = append(term.values, v)
 	}
 	if len(p) > 1 {
@@ -136,7 +137,7 @@ func (k keyTerms) add(op string, sc *scope, operands ...operand) error {
 	}
 	name := p[0].key(sc)
 	if _, twice := k[name]; twice {
-		return invalid("KeyConditionExpressions must only contain one condition per key")
+		return invalid("Invalid KeyConditionExpression: KeyConditionExpressions must only contain one condition per key")
 	}
 	k[name] = term
 	return nil
@@ -144,6 +145,9 @@ func (k keyTerms) add(op string, sc *scope, operands ...operand) error {
 
 // keyRange checks the terms against the key that is queried.
 func (k keyTerms) keyRange(s schema) (*keyRange, error) {
+	if len(k) > maxKeyTerms {
+		return nil, invalid("The number of query conditions (%d) exceeds the number of key attributes defined in the schema (%d)", len(k), len(s.attrs()))
+	}
 	for _, a := range s.attrs() {
 		term, ok := k[a.name]
 		if !ok {
@@ -157,7 +161,7 @@ func (k keyTerms) keyRange(s schema) (*keyRange, error) {
 				return nil, invalid("One or more parameter values were invalid: Condition parameter type does not match schema type")
 			}
 			if v.text == "" && term.op != "begins_with" {
-				return nil, invalid("One or more parameter values are not valid. The AttributeValue for a key attribute cannot contain an empty string value. Key: %s", a.name)
+				return nil, invalid("One or more parameter values are not valid. %s Key: %s", a.mustNotBeEmpty(), a.name)
 			}
 		}
 	}

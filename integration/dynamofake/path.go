@@ -31,6 +31,10 @@ func (s step) key(sc *scope) string {
 	return s.name
 }
 
+// is reports whether the path leads to the attribute of that name, and not to
+// something inside it.
+func (p path) is(name string, sc *scope) bool { return len(p) == 1 && p[0].key(sc) == name }
+
 // find follows the path into an item.
 func (p path) find(sc *scope, it item) (value, bool) {
 	v, ok := it.get(p[0].key(sc))

@@ -33,6 +33,9 @@ func (s *Server) query(r *request, out *writer) error {
 // checkReading checks the parameters of Query and Scan, of which conditions are
 // the expressions that take values.
 func (r *request) checkReading(conditions ...given) error {
+	if err := r.checkTableGiven(); err != nil {
+		return err
+	}
 	var c constraints
 	c.choice(r.selected, "select", "SPECIFIC_ATTRIBUTES", "COUNT", "ALL_ATTRIBUTES", "ALL_PROJECTED_ATTRIBUTES")
 	c.name(r.index, "indexName")
@@ -77,9 +80,6 @@ func (s *Server) bindPage(p *page, r *request) (keyTerms, error) {
 	if err := terms.collect(keys.cond, &keys.scope); err != nil {
 		return nil, err
 	}
-	if len(terms) > 2 {
-		return nil, invalid("Conditions can be of length 1 or 2 only")
-	}
 	return terms, nil
 }
 
@@ -116,7 +116,8 @@ func (p *page) settle(r *request) error {
 }
 
 // choose settles Select: what is shown, and whether an index must look into
-// its table for it.
+// its table for it. A local index does so and charges for it, a global one
+// refuses (API reference, Query: Select).
 func (p *page) choose(r *request) error {
 	p.countOnly = r.selected.value == "COUNT"
 	x := p.view.index
@@ -182,8 +183,8 @@ func (p *page) checkWithin(start item, keys *keyRange) error {
 	return nil
 }
 
-// checkFilter refuses a filter on a key attribute of what is queried; in a scan
-// there may be one.
+// checkFilter refuses a filter on a key attribute of what is queried ("Filter
+// expressions for the Query operation in DynamoDB"); in a scan there may be one.
 func (p *page) checkFilter() error {
 	if !p.query || !p.filter.present() {
 		return nil

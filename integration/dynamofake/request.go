@@ -172,28 +172,29 @@ func (d *decoder) names(r *request) error {
 // values reads the :values. What is wrong with one is reported with its name.
 func (d *decoder) values(r *request) error {
 	r.hasValues = true
-	earlier := d.complaint
-	err := d.object(func(name []byte) error {
-		d.complaint = nil
+	return d.object(func(name []byte) error {
 		r.values = append(r.values, valueArg{placeholder: string(name)})
 		last := &r.values[len(r.values)-1]
-		v, err := d.value(0)
-		last.value = v
-		if r.valueComplaint == nil && d.complaint != nil {
-			r.valueComplaint = invalid("ExpressionAttributeValues contains invalid value: %s for key %s", d.complaint, last.placeholder)
+		complaint, err := d.apart(func() (err error) {
+			last.value, err = d.value(0)
+			return err
+		})
+		if r.valueComplaint == nil && complaint != nil {
+			r.valueComplaint = invalid("ExpressionAttributeValues contains invalid value: %s for key %s", complaint, last.placeholder)
 		}
 		return err
 	})
-	d.complaint = earlier
-	return err
 }
 
-// transactItems reads the actions of a transaction.
+// transactItems reads the actions of a transaction. Each has a complaint of its
+// own, since they are checked one by one.
 func (d *decoder) transactItems(r *request) error {
 	r.actions = make([]action, 0, 2) // the fewest that make sense
-	return d.array(func() error {
+	return d.array(func() (err error) {
 		r.actions = append(r.actions, action{})
-		return d.action(&r.actions[len(r.actions)-1])
+		last := &r.actions[len(r.actions)-1]
+		last.req.complaint, err = d.apart(func() error { return d.action(last) })
+		return err
 	})
 }
 

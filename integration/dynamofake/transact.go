@@ -7,13 +7,15 @@ import (
 	"strings"
 )
 
-// Documented limits of a transaction.
+// Limits of a transaction (API reference, TransactWriteItems).
 const (
 	maxActions          = 100
 	maxTransactionBytes = 4 << 20
 )
 
-// transaction is one TransactWriteItems. It is open from the moment it holds
+// transaction is one TransactWriteItems. The service's protocol is published
+// ("Distributed Transactions at Scale in Amazon DynamoDB", USENIX ATC 2023):
+// prepare every item, then commit or let go of all. It is open from the moment it holds
 // its items until it is committed: whoever meets one of them meanwhile is told
 // of a conflict, as in the service, and nobody waits for anybody.
 type transaction struct {
@@ -41,6 +43,9 @@ func reasonOf(err error) reason {
 	}
 	return reason{code: "ValidationError", message: err.Error()}
 }
+
+// noReasons are the reasons of n actions as long as none is known.
+func noReasons(n int) []reason { return slices.Repeat([]reason{reasonOf(nil)}, n) }
 
 // canceled is the answer to a transaction with at least one reason.
 func canceled(reasons []reason) error {
@@ -99,7 +104,9 @@ func (s *Server) transactWriteItems(r *request, out *writer) error {
 	return nil
 }
 
-// prepareTransaction checks everything that needs no look at items.
+// prepareTransaction checks everything that needs no look at items, in the
+// service's order: what the actions say, one by one, then their tables, then
+// their keys.
 func (s *Server) prepareTransaction(r *request) (*transaction, error) {
 	if err := r.checkTransaction(); err != nil {
 		return nil, err
@@ -109,12 +116,52 @@ func (s *Server) prepareTransaction(r *request) (*transaction, error) {
 	}
 	t := &transaction{writes: make([]*write, len(r.actions))}
 	for i := range r.actions {
-		var err error
-		if t.writes[i], err = s.prepareWrite(writeOps[r.actions[i].op], &r.actions[i].req); err != nil {
+		a := &r.actions[i]
+		t.writes[i] = newWrite(writeOps[a.op], &a.req)
+		if err := t.writes[i].bindAction(&s.expressions, &a.req); err != nil {
 			return nil, err
 		}
 	}
+	for i, w := range t.writes {
+		var err error
+		if w.table, err = s.table(*r.actions[i].req.table); err != nil {
+			return nil, err
+		}
+	}
+	err := cancelMisfits(len(t.writes), func(i int) error { return t.writes[i].resolve(&r.actions[i].req) })
+	if err != nil {
+		return nil, err
+	}
 	return t, t.finish()
+}
+
+// cancelMisfits checks the keys of n actions. Those that do not fit their
+// table cancel the transaction, all together; anything else is the answer.
+func cancelMisfits(n int, check func(int) error) error {
+	var reasons []reason
+	for i := range n {
+		err := check(i)
+		if err == nil {
+			continue
+		}
+		if e := (*apiError)(nil); !errors.As(err, &e) || !e.cancels {
+			return err
+		}
+		if reasons == nil {
+			reasons = noReasons(n)
+		}
+		reasons[i] = reasonOf(err)
+	}
+	if reasons != nil {
+		return canceled(reasons)
+	}
+	return nil
+}
+
+// target is the item that an action of a transaction is about.
+type target struct {
+	table *table
+	key   string
 }
 
 var writeOps = map[string]writeOp{"Put": opPut, "Update": opUpdate, "Delete": opDelete, "ConditionCheck": opCheck}
@@ -122,15 +169,11 @@ var writeOps = map[string]writeOp{"Put": opPut, "Update": opUpdate, "Delete": op
 // finish lists the tables and refuses two actions on one item and a
 // transaction that is too large.
 func (t *transaction) finish() error {
-	type target struct {
-		table *table
-		key   string
-	}
 	seen := make(map[target]bool, len(t.writes))
 	size := 0
 	for _, w := range t.writes {
 		if seen[target{w.table, w.key}] {
-			return invalid("Transaction request cannot include multiple operations on one item")
+			return errOneItemTwice
 		}
 		seen[target{w.table, w.key}] = true
 		size += w.item.bytes()

@@ -8,12 +8,10 @@ import (
 // checkTransaction checks the parameters of TransactWriteItems.
 func (r *request) checkTransaction() error {
 	var c constraints
+	c.token(r.token)
 	c.capacity(r)
 	c.metrics(r)
 	c.actions(r)
-	if r.token != nil && (*r.token == "" || len(*r.token) > maxToken) {
-		c.add(quoted(*r.token), "clientRequestToken", fmt.Sprintf("Member must have length between 1 and %d", maxToken))
-	}
 	for i := range r.actions {
 		var wrong constraints
 		if wrong.action(&r.actions[i], ""); len(wrong) > 0 { // then say where
@@ -31,8 +29,20 @@ func (r *request) checkTransaction() error {
 	return nil
 }
 
-// maxToken is the documented length of a client request token.
+// maxToken is the length of a client request token (API reference,
+// TransactWriteItems).
 const maxToken = 36
+
+// token checks the length of the ClientRequestToken.
+func (c *constraints) token(token *string) {
+	switch {
+	case token == nil:
+	case *token == "":
+		c.add(quoted(*token), "clientRequestToken", "Member must have length greater than or equal to 1")
+	case len(*token) > maxToken:
+		c.add(quoted(*token), "clientRequestToken", fmt.Sprintf("Member must have length less than or equal to %d", maxToken))
+	}
+}
 
 // actions checks the number of actions.
 func (c *constraints) actions(r *request) {

@@ -13,19 +13,14 @@ func (s *Server) transactGetItems(r *request, out *writer) error {
 	if r.complaint != nil {
 		return r.complaint
 	}
-	gets := make([]*get, len(r.actions))
-	var tables []*table
-	for i := range r.actions {
-		g, err := s.prepareGet(&r.actions[i].req)
-		if err != nil {
-			return err
-		}
-		gets[i] = g
-		if !slices.Contains(tables, g.table) {
-			tables = append(tables, g.table)
-		}
+	gets, err := s.prepareTransactGet(r)
+	if err != nil {
+		return err
 	}
-	sortTables(tables)
+	tables, err := tablesOf(gets)
+	if err != nil {
+		return err
+	}
 	found, err := s.readTogether(gets, tables)
 	if err != nil {
 		return err
@@ -66,6 +61,49 @@ func (r *request) checkTransactGet() error {
 		c.name(a.req.table, at+".tableName")
 	}
 	return c.err()
+}
+
+// prepareTransactGet checks everything that needs no look at items, in the order
+// of prepareTransaction.
+func (s *Server) prepareTransactGet(r *request) ([]*get, error) {
+	gets := make([]*get, len(r.actions))
+	for i := range r.actions {
+		projection, err := s.bindGet(&r.actions[i].req)
+		if err != nil {
+			return nil, err
+		}
+		gets[i] = &get{projection: projection}
+	}
+	for i, g := range gets {
+		var err error
+		if g.table, err = s.table(*r.actions[i].req.table); err != nil {
+			return nil, err
+		}
+	}
+	return gets, cancelMisfits(len(gets), func(i int) (err error) {
+		if gets[i], err = resolveGet(gets[i].table, r.actions[i].req.key, gets[i].projection); err != nil {
+			return err
+		}
+		return gets[i].projection.checkScalarKeys(gets[i].table)
+	})
+}
+
+// tablesOf lists the tables in the order in which they are locked, and refuses
+// two reads of one item.
+func tablesOf(gets []*get) ([]*table, error) {
+	var tables []*table
+	seen := make(map[target]bool, len(gets))
+	for _, g := range gets {
+		if seen[target{g.table, g.key}] {
+			return nil, errOneItemTwice
+		}
+		seen[target{g.table, g.key}] = true
+		if !slices.Contains(tables, g.table) {
+			tables = append(tables, g.table)
+		}
+	}
+	sortTables(tables)
+	return tables, nil
 }
 
 // readTogether reads all items as they are at one moment, and returns when that

@@ -1,5 +1,7 @@
 package dynamofake
 
+import "slices"
+
 // wireKinds are the names that messages about ADD and DELETE use.
 var wireKinds = map[kind]string{
 	kindS: "STRING", kindN: "NUMBER", kindB: "BINARY", kindNULL: "NULL", kindBOOL: "BOOLEAN", kindL: "LIST", kindM: "MAP",
@@ -61,8 +63,12 @@ func (listAppend) fixed(*scope) (kind, bool)        { return kindL, true }
 
 func (f ifNotExists) fixed(sc *scope) (kind, bool) { return f.otherwise.fixed(sc) }
 
+// What the service can know from the request it refuses before it looks at the
+// item; for the rest see checkUpdated. In a transaction the first is an answer
+// or a reason by itself, whatever the item is.
+
 // checkIndexed refuses an update that is bound to give a key attribute of the
-// index another type than the index has.
+// index another type than the index has, or an empty value.
 func (u *update) checkIndexed(x *index, sc *scope) error {
 	for _, a := range x.schema.attrs() {
 		if k, known := u.fixed(a.name, sc); known {
@@ -70,21 +76,31 @@ func (u *update) checkIndexed(x *index, sc *scope) error {
 				return err
 			}
 		}
+		if u.empties(a.name, sc) {
+			return a.emptied()
+		}
 	}
 	return nil
+}
+
+// empties reports whether the update sets the attribute to an empty :value.
+func (u *update) empties(name string, sc *scope) bool {
+	return slices.ContainsFunc(u.sets, func(s setAction) bool {
+		v, ok := s.source.(valueOperand)
+		return ok && s.path.is(name, sc) && sc.values[v].kind.ordered() && sc.values[v].text == ""
+	})
 }
 
 // fixed is the kind that the update is bound to give the attribute, if that is
 // known before the item is.
 func (u *update) fixed(name string, sc *scope) (k kind, known bool) {
-	is := func(p path) bool { return len(p) == 1 && p[0].key(sc) == name }
 	for _, s := range u.sets {
-		if is(s.path) {
+		if s.path.is(name, sc) {
 			return s.source.fixed(sc)
 		}
 	}
 	for _, m := range u.members {
-		if is(m.path) {
+		if m.path.is(name, sc) {
 			return sc.values[m.value].kind, true
 		}
 	}

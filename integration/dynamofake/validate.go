@@ -58,6 +58,15 @@ func (c *constraints) name(name *string, at string) {
 
 func isNameByte(b byte) bool { return isWordByte(b) || b == '.' || b == '-' }
 
+// checkTableGiven refuses an empty TableName. That is told before and apart from
+// everything else that is wrong: so most Regions answer.
+func (r *request) checkTableGiven() error {
+	if r.table != nil && *r.table == "" {
+		return invalid("1 validation error detected: Value at 'TableName' failed to satisfy constraint: Member must have length greater than or equal to 1")
+	}
+	return nil
+}
+
 // table checks the TableName, which may be an ARN, and replaces it by the name.
 func (c *constraints) table(r *request) {
 	c.present(r.table != nil, "tableName")

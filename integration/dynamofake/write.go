@@ -2,7 +2,8 @@ package dynamofake
 
 import "slices"
 
-// maxItemBytes is the documented limit of an item, names included.
+// maxItemBytes is the limit of an item, names included ("Quotas in Amazon
+// DynamoDB": items).
 const maxItemBytes = 400 << 10
 
 // writeOp is what a write does to its item.
@@ -43,24 +44,24 @@ func newRecord(it item) *record { return &record{item: it, size: it.bytes()} }
 // prepareWrite checks everything about a write that needs no look at the item.
 // The order is the service's: parameters, expressions, table, key.
 func (s *Server) prepareWrite(op writeOp, r *request) (*write, error) {
-	w := &write{op: op, oldOnFail: r.returnOnFail.value == "ALL_OLD"}
+	w := newWrite(op, r)
 	if err := w.bind(&s.expressions, r); err != nil {
 		return nil, err
 	}
-	t, err := s.table(*r.table)
-	if err != nil {
+	var err error
+	if w.table, err = s.table(*r.table); err != nil {
 		return nil, err
 	}
-	return w, w.resolve(t, r)
+	return w, w.resolve(r)
+}
+
+func newWrite(op writeOp, r *request) *write {
+	return &write{op: op, oldOnFail: r.returnOnFail.value == "ALL_OLD"}
 }
 
 // bind checks parameters and expressions.
 func (w *write) bind(cache *expressionCache, r *request) error {
-	uses := []given{{conditionExpression, r.condition}}
-	if w.op == opUpdate {
-		uses = []given{{updateExpression, r.update}, {conditionExpression, r.condition}}
-	}
-	if err := r.checkExpressionUse(uses...); err != nil {
+	if err := w.checkUse(r); err != nil {
 		return err
 	}
 	if r.complaint != nil {
@@ -72,6 +73,34 @@ func (w *write) bind(cache *expressionCache, r *request) error {
 	if w.op == opPut && r.item.bytes() > maxItemBytes {
 		return errItemTooLarge
 	}
+	return w.bindExpressions(cache, r)
+}
+
+// bindAction is bind for the action of a transaction. There the service tells
+// what is wrong with the expressions before what is wrong with the Key.
+func (w *write) bindAction(cache *expressionCache, r *request) error {
+	if w.op == opPut {
+		return w.bind(cache, r)
+	}
+	if err := w.checkUse(r); err != nil {
+		return err
+	}
+	if err := w.bindExpressions(cache, r); err != nil {
+		return err
+	}
+	return r.complaint
+}
+
+// checkUse refuses names and values without an expression.
+func (w *write) checkUse(r *request) error {
+	if w.op == opUpdate {
+		return r.checkExpressionUse(given{updateExpression, r.update}, given{conditionExpression, r.condition})
+	}
+	return r.checkExpressionUse(given{conditionExpression, r.condition})
+}
+
+// bindExpressions parses the expressions and resolves their placeholders.
+func (w *write) bindExpressions(cache *expressionCache, r *request) error {
 	if err := r.checkPlaceholders(); err != nil {
 		return err
 	}
@@ -88,9 +117,9 @@ func (w *write) bind(cache *expressionCache, r *request) error {
 }
 
 // resolve checks the write against its table.
-func (w *write) resolve(t *table, r *request) error {
-	w.table, w.item = t, r.key
-	schema, indexes := t.shape()
+func (w *write) resolve(r *request) error {
+	w.item = r.key
+	schema, indexes := w.table.shape()
 	if w.op == opPut {
 		w.item = r.item
 		if err := schema.checkItem(w.item); err != nil {
@@ -108,7 +137,7 @@ func (w *write) resolve(t *table, r *request) error {
 		if err := w.checkTargets(schema, indexes); err != nil {
 			return err
 		}
-		if err := w.update.checkScalarKeys(t); err != nil {
+		if err := w.update.checkScalarKeys(w.table); err != nil {
 			return err
 		}
 	}
@@ -217,6 +246,9 @@ func (s *Server) writeItem(op writeOp, r *request, out *writer) error {
 
 // checkWrite checks the parameters of a single write.
 func (r *request) checkWrite(op writeOp) error {
+	if err := r.checkTableGiven(); err != nil {
+		return err
+	}
 	var c constraints
 	c.capacity(r)
 	c.table(r)
