@@ -2,7 +2,8 @@ package dynamofake
 
 import "fmt"
 
-// Documented limits of batches.
+// Limits of batches (API reference, BatchGetItem and BatchWriteItem): keys or
+// writes in all, and bytes of an answer.
 const (
 	maxBatchGet   = 100
 	maxBatchWrite = 25
@@ -39,7 +40,25 @@ func (r *request) checkBatch(most int) error {
 				"Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member must have length greater than or equal to 3, Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+]")
 		}
 	}
-	return c.err()
+	if err := c.err(); err != nil {
+		return err
+	}
+	return r.checkTablesOnce()
+}
+
+// checkTablesOnce refuses a table that is named twice, by its name and its ARN
+// or in two members: each can be used only once (API reference, BatchGetItem).
+// The words are not the service's, which are not known.
+func (r *request) checkTablesOnce() error {
+	seen := make(map[string]bool, len(r.batch))
+	for i := range r.batch {
+		name := r.batch[i].name
+		if seen[name] {
+			return invalid("One or more parameter values were invalid: RequestItems names the table %s more than once", name)
+		}
+		seen[name] = true
+	}
+	return nil
 }
 
 // keys checks the number of keys to get.

@@ -66,6 +66,7 @@ func TestBatchesRefused(t *testing.T) {
 		return strings.Join(out, ",")
 	}
 	const limits = "ValidationException: 1 validation error detected: Value '{tab=[…]}' at 'requestItems' failed to satisfy constraint: Map value must satisfy constraint: [Member must have length less than or equal to %d, Member must have length greater than or equal to 1]"
+	const twice = "ValidationException: One or more parameter values were invalid: RequestItems names the table tab more than once"
 	for _, c := range []struct{ op, body, want string }{
 		{"BatchWriteItem", `{}`, "ValidationException: 1 validation error detected: Value null at 'requestItems' failed to satisfy constraint: Member must not be null"},
 		{"BatchWriteItem", `{"RequestItems":{}}`, "ValidationException: 1 validation error detected: Value '{}' at 'requestItems' failed to satisfy constraint: Member must have length greater than or equal to 1"},
@@ -87,6 +88,9 @@ func TestBatchesRefused(t *testing.T) {
 		{"BatchWriteItem", `{"RequestItems":{"none":[` + puts(1, true) + `],"tab":[{}]}}`, "ValidationException: Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
 		{"BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":{"Item":{"pk":{"S":"a"}}},"DeleteRequest":{"Key":{"pk":{"S":"a"}}}}]}}`, "ValidationException: Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes"},
 		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"x":{"S":"a"}}]}}}`, "ValidationException: The provided key element does not match the schema"},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"a"}}]},"arn:aws:dynamodb:us-east-1:000000000000:table/tab":{"Keys":[{"pk":{"S":"b"}}]}}}`, twice},
+		{"BatchGetItem", `{"RequestItems":{"tab":{"Keys":[{"pk":{"S":"a"}}]},"tab":{"Keys":[{"pk":{"S":"b"}}]}}}`, twice},
+		{"BatchWriteItem", `{"RequestItems":{"tab":[` + puts(1, true) + `],"arn:aws:dynamodb:us-east-1:000000000000:table/tab":[` + puts(1, true) + `]}}`, twice},
 	} {
 		equal(t, c.op+" "+c.body[:min(len(c.body), 100)], refused(t, s, c.op, c.body), c.want)
 	}

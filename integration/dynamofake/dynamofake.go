@@ -17,6 +17,8 @@
 //
 //   - No PartiQL, backups, exports, imports, global tables, replicas, Kinesis
 //     destinations, resource policies or contributor insights.
+//   - No keys of several attributes: the partition key of a global index is one
+//     attribute, and its sort key too.
 //   - No legacy parameters (Expected, AttributeUpdates, KeyConditions, …): a
 //     request with one is refused.
 //   - Nobody is asked who they are: signatures are not looked at. Any Region and
@@ -32,6 +34,10 @@
 //     names; the service promises no order.
 //   - Where the service's behaviour is not documented, the choice is noted at
 //     the code. Texts of messages are the service's where they are known.
+//
+// Comments name the page of the Amazon DynamoDB documentation that a rule is
+// from: of the developer guide, or of the API reference. Where they say "so the
+// service does", no page says it; it is what the service was seen to answer.
 //
 // Transactions have two phases, as in the service. An item of an open one makes
 // others fail with TransactionConflict; nobody waits, so nothing deadlocks.

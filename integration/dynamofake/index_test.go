@@ -94,6 +94,45 @@ func TestUpdateTableIndexes(t *testing.T) {
 	equal(t, "delete again", refused(t, s, "UpdateTable", `{"TableName":"tab","GlobalSecondaryIndexUpdates":[{"Delete":{"IndexName":"late"}}]}`), "ResourceNotFoundException: Requested resource not found: Index: late not found")
 }
 
+// A key of an index is not empty, also after an update; in a transaction too
+// that is the answer, and no reason to cancel it.
+func TestEmptyIndexKeys(t *testing.T) {
+	s := open(t, Options{})
+	createTable(t, s, "tab", `+{"AttributeName":"s","AttributeType":"S"},{"AttributeName":"b","AttributeType":"B"};"GlobalSecondaryIndexes":[
+		{"IndexName":"by-s","KeySchema":[{"AttributeName":"s","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}},
+		{"IndexName":"by-b","KeySchema":[{"AttributeName":"b","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}]`)
+	put(t, s, "tab", "a", `"e":{"S":""}`)
+	const key = `"TableName":"tab","Key":{"pk":{"S":"a"}}`
+	for _, c := range []struct{ name, value, kind string }{{"s", `{"S":""}`, "string"}, {"b", `{"B":""}`, "binary"}} {
+		action := `{"TableName":"tab","Item":{"pk":{"S":"a"},"` + c.name + `":` + c.value + `}}`
+		want := "ValidationException: One or more parameter values are not valid. A value specified for a secondary index key is not supported. The AttributeValue for a key attribute cannot contain an empty " +
+			c.kind + " value. IndexName: by-" + c.name + ", IndexKey: " + c.name
+		equal(t, "put", refused(t, s, "PutItem", action), want)
+		equal(t, "put in a batch", refused(t, s, "BatchWriteItem", `{"RequestItems":{"tab":[{"PutRequest":`+action+`}]}}`), want)
+		equal(t, "put in a transaction", refused(t, s, "TransactWriteItems", `{"TransactItems":[{"Put":`+action+`}]}`), want)
+
+		action = `{` + key + `,"UpdateExpression":"SET ` + c.name + ` = :v","ExpressionAttributeValues":{":v":` + c.value + `}}`
+		want = "ValidationException: One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty " + c.kind + " value."
+		equal(t, "update", refused(t, s, "UpdateItem", action), want)
+		equal(t, "update in a transaction", refused(t, s, "TransactWriteItems", `{"TransactItems":[{"Update":`+action+`}]}`), want)
+	}
+	equal(t, "known by the item alone", refused(t, s, "UpdateItem", `{`+key+`,"UpdateExpression":"SET s = e"}`),
+		"ValidationException: One or more parameter values are not valid. The update expression attempted to update a secondary index key to a value that is not supported. The AttributeValue for a key attribute cannot contain an empty string value.")
+}
+
+// An attribute keeps the type that the table has for it.
+func TestUpdateTableKeepsTypes(t *testing.T) {
+	s := open(t, Options{})
+	createTable(t, s, "tab", "")
+	put(t, s, "tab", "a", "")
+	const update = `{"TableName":"tab","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"N"},{"AttributeName":"unused","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"late","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],"Projection":{"ProjectionType":"ALL"}}}]}`
+	if got := mustCall(t, s, "UpdateTable", update); !strings.Contains(got, `"AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}]`) {
+		t.Error(got)
+	}
+	equal(t, "query", mustCall(t, s, "Query", `{"TableName":"tab","IndexName":"late","KeyConditionExpression":"pk = :p","ExpressionAttributeValues":{":p":{"S":"a"}}}`),
+		`{"Items":[{"pk":{"S":"a"}}],"Count":1,"ScannedCount":1}`)
+}
+
 func TestCollectionMetrics(t *testing.T) {
 	s := open(t, Options{})
 	createTable(t, s, "tab", twoIndexes)

@@ -106,9 +106,18 @@ func TestTablesRefused(t *testing.T) {
 		{`{"TableName":"tab","BillingMode":"PROVISIONED"}`, "One or more parameter values were invalid: ProvisionedThroughput must be specified when BillingMode is PROVISIONED"},
 		{`{"TableName":"tab","GlobalSecondaryIndexUpdates":[{}]}`, "One or more parameter values were invalid: One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null"},
 		{`{"TableName":"tab","StreamSpecification":{"StreamEnabled":false}}`, "Table already has a disabled stream: TableName: tab"},
-		{`{"TableName":"tab","AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"N"}],"GlobalSecondaryIndexUpdates":[{"Create":` + index("gsi", hash, all) + `}]}`, "One or more parameter values were invalid: Attribute pk is defined as S"},
+		{`{"TableName":"tab","AttributeDefinitions":[` + sk + `],"GlobalSecondaryIndexUpdates":[{"Create":` + index("gsi", hash, all) + `}]}`, "One or more parameter values were invalid: Some index key attributes are not defined in AttributeDefinitions. Keys: [pk], AttributeDefinitions: [sk]"},
+		{`{"TableName":"tab","GlobalSecondaryIndexUpdates":[{"Create":` + index("gsi", hash, all) + `}]}`, "Invalid KeySchema: Some index key attribute have no definition"},
 	} {
 		equal(t, c.body, refused(t, s, "UpdateTable", c.body), "ValidationException: "+c.want)
+	}
+	const oneAtOnce = "LimitExceededException: Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table"
+	for _, updates := range []string{
+		`{"Create":` + index("one", hash, all) + `},{"Create":` + index("two", hash, all) + `}`,
+		`{"Create":` + index("one", hash, all) + `},{"Delete":{"IndexName":"two"}}`,
+		`{"Delete":{"IndexName":"one"}},{"Delete":{"IndexName":"two"}}`,
+	} {
+		equal(t, updates, refused(t, s, "UpdateTable", `{"TableName":"tab","AttributeDefinitions":[`+pk+`],"GlobalSecondaryIndexUpdates":[`+updates+`]}`), oneAtOnce)
 	}
 }
 

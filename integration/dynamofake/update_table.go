@@ -82,9 +82,20 @@ func (in *updateTableInput) check() error {
 	case in.BillingMode == provisioned && in.ProvisionedThroughput == nil:
 		return invalid("One or more parameter values were invalid: ProvisionedThroughput must be specified when BillingMode is PROVISIONED")
 	}
+	if err := in.checkIndexUpdates(); err != nil {
+		return err
+	}
+	return in.StreamSpecification.check()
+}
+
+// checkIndexUpdates refuses two changes of one index, and more than one index
+// that is created or deleted (API reference, UpdateTable: one of them at once).
+func (in *updateTableInput) checkIndexUpdates() error {
 	seen := map[string]bool{}
+	built := 0
 	for i := range in.GlobalSecondaryIndexUpdates {
-		x := in.GlobalSecondaryIndexUpdates[i].target()
+		u := &in.GlobalSecondaryIndexUpdates[i]
+		x := u.target()
 		if x == nil {
 			return invalid("One or more parameter values were invalid: One of GlobalSecondaryIndexUpdate.Update, GlobalSecondaryIndexUpdate.Create, GlobalSecondaryIndexUpdate.Delete must not be null")
 		}
@@ -92,8 +103,14 @@ func (in *updateTableInput) check() error {
 			return invalid("One or more parameter values were invalid: Only one global secondary index update per index is allowed simultaneously. Index: %s", x.IndexName)
 		}
 		seen[x.IndexName] = true
+		if u.Create != nil || u.Delete != nil {
+			built++
+		}
 	}
-	return in.StreamSpecification.check()
+	if built > 1 {
+		return fail(codeLimitExceeded, "Subscriber limit exceeded: Only 1 online index can be created or deleted simultaneously per table")
+	}
+	return nil
 }
 
 // apply changes a definition.
@@ -168,28 +185,28 @@ func (in *updateTableInput) applyIndex(d *definition, u indexUpdate) error {
 	if c.index(u.Create, "globalSecondaryIndexUpdates.create."); len(c) > 0 {
 		return c.err()
 	}
-	if err := d.define(in.AttributeDefinitions); err != nil {
+	// Its key must be defined in this request, though the table may know it
+	// (API reference, UpdateTable: AttributeDefinitions).
+	if err := checkIndex(u.Create, in.AttributeDefinitions, slices.Concat(d.LocalSecondaryIndexes, d.GlobalSecondaryIndexes)); err != nil {
 		return err
 	}
-	if err := checkIndex(u.Create, d.AttributeDefinitions, slices.Concat(d.LocalSecondaryIndexes, d.GlobalSecondaryIndexes)); err != nil {
+	if err := d.define(in.AttributeDefinitions); err != nil {
 		return err
 	}
 	d.GlobalSecondaryIndexes = append(d.GlobalSecondaryIndexes, *u.Create)
 	return nil
 }
 
-// define adds attribute definitions, which must agree with those there are.
+// define adds attribute definitions. What is defined already keeps its type,
+// whatever the request says of it: so the service does.
 func (d *definition) define(attributes []attributeDefinition) error {
 	d.AttributeDefinitions = slices.Clone(d.AttributeDefinitions)
 	for _, a := range attributes {
-		have, ok := d.kindOf(a.AttributeName)
 		k, known := kindNamed(a.AttributeType)
-		switch {
-		case !known || !k.ordered():
+		if !known || !k.ordered() {
 			return invalid("One or more parameter values were invalid: Invalid AttributeType: %s", a.AttributeType)
-		case ok && have != k:
-			return invalid("One or more parameter values were invalid: Attribute %s is defined as %s", a.AttributeName, have)
-		case !ok:
+		}
+		if _, have := d.kindOf(a.AttributeName); !have {
 			d.AttributeDefinitions = append(d.AttributeDefinitions, a)
 		}
 	}
