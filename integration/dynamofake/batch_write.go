@@ -121,7 +121,8 @@ func (s *Server) prepareBatched(table *string, a *action) (*write, error) {
 }
 
 // writePart does the writes to one table, each by itself. One whose item is in
-// an open transaction is for the caller to try again.
+// an open transaction is for the caller to try again (API reference,
+// BatchWriteItem: UnprocessedItems).
 func (s *Server) writePart(p batchPart, r *request, rest, used *writer) error {
 	cost := consumed{table: p.table}
 	var undone []int

@@ -1,5 +1,9 @@
 package dynamofake
 
+// Conditions mean what the developer guide says ("Condition and filter
+// expressions, operators, and functions in DynamoDB"). What it leaves open is
+// what compares with an attribute that is not there; see holds of comparison.
+
 import (
 	"slices"
 	"strings"

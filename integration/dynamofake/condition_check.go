@@ -2,6 +2,8 @@ package dynamofake
 
 import "fmt"
 
+// A condition is true or false for any item, but some can be right for none: an
+// order of booleans, a prefix that is a number, bounds the wrong way round.
 // The checks in this file need the values of the placeholders but no item: the
 // service refuses such a request even if there is no item to look at.
 

@@ -11,7 +11,9 @@ const (
 	provisioned   = "PROVISIONED"
 )
 
-// Documented limits of a table's definition.
+// Limits of a table's definition ("Quotas in Amazon DynamoDB": secondary
+// indexes). Of a throughput, this is the number beyond which the service calls
+// it out of bounds; what an account may have is less.
 const (
 	maxLocalIndexes  = 5
 	maxGlobalIndexes = 20

@@ -145,7 +145,7 @@ func checkKeySchema(elements []keySchemaElement, definitions []attributeDefiniti
 }
 
 // checkLocal checks the local indexes: they share the partition key of the
-// table and have a sort key of their own.
+// table and have a sort key of their own ("Local secondary indexes").
 func (in *createInput) checkLocal() error {
 	if in.LocalSecondaryIndexes == nil {
 		return nil
@@ -215,7 +215,8 @@ func checkIndex(x *indexDefinition, definitions []attributeDefinition, earlier [
 	return nil
 }
 
-// checkDefinitionsUsed refuses an attribute definition that is no key anywhere.
+// checkDefinitionsUsed refuses an attribute definition that is no key anywhere:
+// only keys have a type that a table knows. UpdateTable drops such ones instead.
 func checkDefinitionsUsed(definitions []attributeDefinition, key []keySchemaElement, indexes ...[]indexDefinition) error {
 	keys := slices.Clone(key)
 	for _, list := range indexes {

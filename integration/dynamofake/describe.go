@@ -11,6 +11,9 @@ const (
 	statusDeleting = "DELETING"
 )
 
+// The shapes below are those of the API reference (TableDescription), without
+// what this server has not.
+
 type throughputDescription struct {
 	throughput
 	NumberOfDecreasesToday int

@@ -1,6 +1,7 @@
 package dynamofake
 
-// maxPage is the documented limit of what one Query or Scan reads.
+// maxPage is how many bytes one Query or Scan reads (API reference, Query). What
+// a filter drops counts, since filters are applied after the read.
 const maxPage = 1 << 20
 
 // page collects what one Query or Scan answers.

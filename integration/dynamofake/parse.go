@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Limits of an expression, as documented ("Service quotas: expression
-// parameters").
+// Limits of an expression ("Quotas in Amazon DynamoDB": expression parameters).
+// Its bytes are counted as it was sent, before placeholders are resolved.
 const (
 	maxExpressionBytes = 4096
 	maxOperators       = 300

@@ -1,5 +1,10 @@
 package dynamofake
 
+// The grammar of conditions is that of the developer guide ("Condition and
+// filter expressions, operators, and functions in DynamoDB"). What is refused
+// beyond it (redundant parentheses, a function where a value must stand) is what
+// the service refuses.
+
 import (
 	"fmt"
 )
@@ -160,7 +165,8 @@ func (p *parser) in(left operand) condition {
 	return c
 }
 
-// maxInOperands is the documented limit of the list behind IN.
+// maxInOperands is the limit of the list behind IN ("Condition and filter
+// expressions, operators, and functions in DynamoDB").
 const maxInOperands = 100
 
 // function reads name(operand, …).

@@ -1,5 +1,9 @@
 package dynamofake
 
+// The grammar of updates is that of the developer guide ("Using update
+// expressions in DynamoDB"); sources may also stand in parentheses and be
+// operands of functions, in the service as here.
+
 // update is a parsed UpdateExpression.
 type update struct {
 	sets    []setAction

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// maxSegments is the documented limit of TotalSegments.
+// maxSegments is the limit of TotalSegments (API reference, Scan).
 const maxSegments = 1000000
 
 // scan reads everything, or one segment, in the order of the keys' hashes.

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// maxBody is the documented limit of a request.
+// maxBody is the limit of a request: that of a batch, the largest (API
+// reference, BatchWriteItem).
 const maxBody = 16 << 20
 
 // answer is what a call ends with.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// streamLife is how long stream records are kept, as documented.
+// streamLife is how long stream records are kept ("Change data capture for
+// DynamoDB Streams").
 const streamLife = 24 * time.Hour
 
 // stream is the stream of a table. It has one shard that never splits.

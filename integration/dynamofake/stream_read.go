@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// iteratorLife is how long a shard iterator can be used, as documented.
+	// iteratorLife is how long a shard iterator can be used (API reference,
+	// GetShardIterator).
 	iteratorLife = 15 * time.Minute
-	// maxRecords is the documented limit of GetRecords.
+	// maxRecords is the limit of one answer (API reference, GetRecords).
 	maxRecords = 1000
 )
 

@@ -246,7 +246,7 @@ type listTablesOutput struct {
 	LastEvaluatedTableName string `json:",omitempty"`
 }
 
-// maxListed is the documented limit of ListTables.
+// maxListed is the limit of one answer (API reference, ListTables).
 const maxListed = 100
 
 // listTables lists the tables by name.

@@ -9,7 +9,7 @@ import (
 )
 
 // tokenLife is how long a client request token is known after its transaction
-// completed, as documented.
+// completed (API reference, TransactWriteItems).
 const tokenLife = 10 * time.Minute
 
 var (

@@ -14,7 +14,8 @@ import (
 // takes up to days; a program must be right for any time.
 const DefaultTTLDelay = 10 * time.Second
 
-// ttlHorizon is the age beyond which an expiry time is ignored, as documented.
+// ttlHorizon is the age beyond which an expiry time is ignored ("Using time to
+// live (TTL) in DynamoDB"): so that a time in another unit deletes nothing.
 const ttlHorizon = 5 * 365 * 24 * time.Hour
 
 // ttl knows which items of a table are to be deleted when. Nothing runs in the

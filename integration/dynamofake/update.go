@@ -11,6 +11,10 @@ var (
 	errUpdatePath  = invalid("The document path provided in the update expression is invalid for update")
 )
 
+// Updates mean what the developer guide says ("Using update expressions in
+// DynamoDB"): all sources are read before anything is written, an index beyond
+// the end of a list appends, a set that loses its last member is removed.
+
 // source is what SET assigns from. Sources read the item as it was before the
 // update.
 type source interface {
