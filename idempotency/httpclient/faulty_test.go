@@ -63,6 +63,9 @@ func (s *shop) draw() string {
 	if s.rng.IntN(2) == 0 {
 		kind = kinds[s.rng.IntN(len(kinds))]
 	}
+	if s.rng.IntN(500) == 0 {
+		kind = "hang"
+	}
 	s.faults[kind]++
 	return kind
 }
@@ -100,14 +103,17 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "no token":
 		send(conn, 401, "", "who are you?")
 		return
+	case "hang":
+		_, _ = io.Copy(io.Discard, conn) // until the client gives up
 	case "late effect":
-		time.Sleep(20 * time.Millisecond)
+		conn.Close() // the client may be back before the effect
+		time.Sleep(time.Millisecond)
 	case "duplicate":
 		s.pay(key, string(text))
 	}
 	status, header, answer := s.pay(key, string(text))
 	switch kind {
-	case "lose answer", "late effect":
+	case "lose answer", "late effect", "hang":
 	case "garbage":
 		io.WriteString(conn, "\x00\x01HTTP/9 nonsense\r\n\r\n")
 	case "short body":
@@ -156,7 +162,7 @@ func TestFaultyServer(t *testing.T) {
 	for _, attempts := range []int{2, 5} { // few, so that what was not done is met often: one operation in 75
 		transports = append(transports, newTransport(t, quick(func(c *Config) {
 			c.Base = &http.Transport{DialContext: s.dial}
-			c.MaxAttempts, c.AttemptTimeout = attempts, 15*time.Millisecond
+			c.MaxAttempts, c.AttemptTimeout = attempts, 300*time.Millisecond
 		})))
 	}
 	var reports sync.Map

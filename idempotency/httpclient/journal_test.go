@@ -16,6 +16,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -181,6 +182,25 @@ func TestRetention(t *testing.T) {
 	if all, err := d.Entries(); len(all) != 0 || err != nil {
 		t.Errorf("%+v, %v", all, err)
 	}
+}
+
+// TestResumedLate: what is resumed shortly before the end of the retention is not sent after it.
+func TestResumedLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := openDir(t)
+		s := &script{steps: []step{{hangs: true}}}
+		tr := newTransport(t, Config{Base: s, Journal: d})
+		now, sum := time.Now().UTC(), sha256.Sum256([]byte("order"))
+		until := now.Add(10 * time.Second)
+		e := Entry{Key: "k", Method: "POST", URL: "http://server/", BodyHash: sum[:], At: now.Add(-time.Hour), Until: until}
+		if _, err := d.Begin(e); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := tr.Do(post(t, e.URL, "order").WithContext(WithKey(t.Context(), "k")))
+		if !errors.Is(err, ErrOutcomeUnknown) || time.Now().After(until) || len(s.sent) != 1 {
+			t.Errorf("%v, sent %d times, until %v after the end", err, len(s.sent), time.Since(until))
+		}
+	})
 }
 
 // TestOtherBody: a key that the journal knows is refused for another body, and the operation that has it stays.

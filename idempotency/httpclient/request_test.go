@@ -167,8 +167,8 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, out, err)
 		}
 		for i, text := range s.text {
-			if text != c.text {
-				t.Errorf("%s, attempt %d: %q", name, i+1, text)
+			if text != c.text || c.attempts == 2 && s.sent[i].ContentLength != int64(len(text)) {
+				t.Errorf("%s, attempt %d: %q, length %d", name, i+1, text, s.sent[i].ContentLength)
 			}
 		}
 		if w != nil && w.closed == 0 {
@@ -203,18 +203,17 @@ func TestGetBodyFails(t *testing.T) {
 	}
 }
 
-// TestRedirects: a key stays with its origin. Within it the operation goes on under its key, to another one it does not go
-// at all; what a client makes of a 303 goes there without the key.
-func TestRedirects(t *testing.T) {
-	keys := make(chan string, 10)
+// redirecting starts a server that redirects by path, within its origin and to another, and tells of what both are sent.
+func redirecting(t *testing.T) (keys chan string, url string) {
+	keys = make(chan string, 10)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		keys <- r.Method + " elsewhere " + r.Header.Get(idempotency.KeyHeader)
 		if r.URL.Path == "/" {
 			http.Redirect(w, r, "/end", http.StatusFound)
 		}
 	}))
-	defer other.Close()
-	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+	t.Cleanup(other.Close)
+	url = serve(t, func(w http.ResponseWriter, r *http.Request) {
 		keys <- r.Method + " " + r.URL.Path + " " + r.Header.Get(idempotency.KeyHeader)
 		switch r.URL.Path {
 		case "/moved":
@@ -225,6 +224,13 @@ func TestRedirects(t *testing.T) {
 			http.Redirect(w, r, other.URL, http.StatusSeeOther)
 		}
 	})
+	return keys, url
+}
+
+// TestRedirects: a key stays with its origin. Within it the operation goes on under its key, to another one it does not go
+// at all; what a client makes of a 303 goes there without the key.
+func TestRedirects(t *testing.T) {
+	keys, url := redirecting(t)
 	client := http.Client{Transport: newTransport(t, quick())}
 	for _, c := range []struct {
 		path, key string
