@@ -68,6 +68,36 @@ func TestUntouched(t *testing.T) {
 	}
 }
 
+// TestMethodSpellings: a pattern that names no method serves "post" too, and so the guard guards it.
+func TestMethodSpellings(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.Handle("/payments", Middleware(newGuard(t, nil), Options{})(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if idempotency.AttemptFrom(r.Context()) == nil {
+			t.Errorf("%s runs unguarded", r.Method)
+		}
+	})))
+	s := start(t, mux)
+	for _, method := range []string{"POST", "post", "Patch"} {
+		for key, status := range map[string]int{"": http.StatusBadRequest, method: http.StatusOK} {
+			r, err := http.NewRequestWithContext(t.Context(), method, s.URL+"/payments", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if key != "" {
+				r.Header.Set("Idempotency-Key", key)
+			}
+			got, err := s.Client().Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Body.Close()
+			if got.StatusCode != status {
+				t.Errorf("%s with key %q: %d, want %d", method, key, got.StatusCode, status)
+			}
+		}
+	}
+}
+
 // TestNoConnection: a guarded handler cannot reach the connection.
 func TestNoConnection(t *testing.T) {
 	s := serve(t, newGuard(t, nil), Options{}, func(w http.ResponseWriter, r *http.Request) {
