@@ -1,7 +1,7 @@
 // Package dynamostore keeps idempotency records in Amazon DynamoDB.
 //
 // The table needs a partition key "id" of type S, no sort key and no index, and TTL on "expires_at". The function needs
-// dynamodb:GetItem, PutItem, UpdateItem and ConditionCheckItem on it, and nothing else. A client made with [Tune] gives
+// dynamodb:GetItem, PutItem and UpdateItem on it, and nothing else. A client made with [Tune] gives
 // up on a store that does not answer within seconds:
 //
 //	cfg, err := config.LoadDefaultConfig(ctx)

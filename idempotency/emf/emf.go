@@ -15,7 +15,7 @@
 //	StoreCalls       Count
 //	WriteUnits       Count; estimated where the service does not report them
 //	ReadUnits        Count; likewise
-//	OrphanAge        Seconds since the claim of an orphan, where the request met one
+//	OrphanAge        Seconds since the claim of an orphan, where the request met one; without a dimension as well
 //	UndoFailures     Count of the attempts that have failed to undo the operation's steps, where this one has too
 //
 // The format: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
@@ -66,6 +66,9 @@ func (e *Emitter) Observe(_ context.Context, event idempotency.Event) {
 // metric is the definition of a metric in an entry.
 type metric struct{ Name, Unit string }
 
+// orphanAge is counted without a dimension too: for an alarm, whatever became of the request that met the orphan.
+var orphanAge = metric{"OrphanAge", "Seconds"}
+
 type directive struct {
 	Namespace  string
 	Dimensions [][]string
@@ -92,7 +95,7 @@ func (e *Emitter) entry(event idempotency.Event, now time.Time) map[string]any {
 		values["UnitsEstimated"] = event.Store.Estimated
 	}
 	if event.Orphan > 0 {
-		add("OrphanAge", "Seconds", event.Orphan.Seconds())
+		add(orphanAge.Name, orphanAge.Unit, event.Orphan.Seconds())
 	}
 	if event.UndoFailures > 0 {
 		add("UndoFailures", "Count", float64(event.UndoFailures))
@@ -100,8 +103,11 @@ func (e *Emitter) entry(event idempotency.Event, now time.Time) map[string]any {
 	if event.ID != "" {
 		values["RecordID"] = event.ID
 	}
-	values["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{
-		{Namespace: e.namespace, Dimensions: [][]string{{"Outcome"}, {"Endpoint", "Outcome"}}, Metrics: metrics}}}
+	directives := []directive{{Namespace: e.namespace, Dimensions: [][]string{{"Outcome"}, {"Endpoint", "Outcome"}}, Metrics: metrics}}
+	if event.Orphan > 0 {
+		directives = append(directives, directive{Namespace: e.namespace, Dimensions: [][]string{{}}, Metrics: []metric{orphanAge}})
+	}
+	values["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": directives}
 	return values
 }
 

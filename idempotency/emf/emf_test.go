@@ -38,8 +38,9 @@ func TestEntries(t *testing.T) {
 		t.Errorf("%v", undoing)
 	}
 	orphan := New(nil, "N").entry(idempotency.Event{Orphan: time.Minute}, now)
-	if orphan["OrphanAge"] != 60.0 {
-		t.Errorf("orphan's age is %v", orphan["OrphanAge"])
+	aws, _ := json.Marshal(orphan["_aws"])
+	if orphan["OrphanAge"] != 60.0 || !bytes.Contains(aws, []byte(`{"Namespace":"N","Dimensions":[[]],"Metrics":[{"Name":"OrphanAge","Unit":"Seconds"}]}`)) {
+		t.Errorf("orphan's age is %v in %s", orphan["OrphanAge"], aws)
 	}
 }
 
