@@ -38,6 +38,24 @@ func TestResolutionClocks(t *testing.T) {
 	}
 }
 
+// TestResolutionInstant: what is written as the time has come by every clock.
+func TestResolutionInstant(t *testing.T) {
+	now := time.UnixMilli(1_800_000_000_000)
+	for name, tt := range map[string]struct {
+		clocks Clocks
+		want   time.Time
+	}{
+		"ahead":     {Clocks{Local: now.Add(time.Hour), Store: now}, now},
+		"behind":    {Clocks{Local: now.Add(-time.Hour), Store: now}, now.Add(-time.Hour)},
+		"not known": {Clocks{Local: now}, now.Add(-ClockMargin)},
+	} {
+		w, err := NewResolution(&Record{Version: SchemaVersion, Status: Processing, LeaseUntil: Orphaned()}, nil, tt.clocks, time.Hour)
+		if err != nil || !w.At.Equal(tt.want) {
+			t.Errorf("%s: at %v, want %v, %v", name, w.At, tt.want, err)
+		}
+	}
+}
+
 // TestResolutionRetention: a clock that is behind must not make the answer expire early, nor one ahead late.
 func TestResolutionRetention(t *testing.T) {
 	now := time.UnixMilli(1_800_000_000_000)
