@@ -44,7 +44,7 @@ func (c *capture) own() http.Header {
 		}
 	}
 	for name := range c.outer {
-		if _, kept := c.sent[name]; !kept && !ofConnection(name) {
+		if _, kept := c.sent[name]; !kept {
 			own[name] = nil
 		}
 	}
