@@ -95,12 +95,7 @@ func (f *function) forgetRecords() {
 // send runs one request as Lambda does, with the time of the deployed function.
 func (f *function) send(e request) response {
 	f.t.Helper()
-	return f.sendWithin(28*time.Second, e)
-}
-
-func (f *function) sendWithin(limit time.Duration, e request) response {
-	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), limit)
+	ctx, cancel := context.WithTimeout(f.t.Context(), 28*time.Second)
 	defer cancel()
 	r, err := f.handle(ctx, e)
 	if err != nil {
