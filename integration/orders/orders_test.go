@@ -15,7 +15,7 @@ var depth = flag.Int("depth", 2, "how many attempts of an order are killed, one 
 
 // functionTimeout is short, since what follows a kill waits for the lease to end: the function's deadline and the margin.
 const (
-	functionTimeout = 2 * time.Second
+	functionTimeout = 4 * time.Second
 	leaseAfterKill  = functionTimeout + 2*time.Second + 100*time.Millisecond
 )
 
