@@ -146,7 +146,7 @@ func (w *world) attempt(k *trap, one *trial, call int) (killed bool) {
 	return killed
 }
 
-// finish tries again until each order is answered, and twice more.
+// finish sends each order again when its lease is over, and twice more: the first of these must be the last word.
 func (w *world) finish(trials []*trial) {
 	for _, one := range trials {
 		time.Sleep(time.Until(one.until))
