@@ -2,6 +2,7 @@ package idempotency
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -102,6 +103,10 @@ func TestStepErrors(t *testing.T) {
 			_, err := Step(ctx, "x", func(context.Context, *StepRun) (any, error) { return func() {}, nil })
 			return err
 		}, "cannot be recorded: json: unsupported type"},
+		{"no UTF-8", func(ctx context.Context) error {
+			_, err := Step(ctx, "x", func(context.Context, *StepRun) (json.RawMessage, error) { return json.RawMessage("\"\xff\""), nil })
+			return err
+		}, "text that is not UTF-8"},
 		{"within a step", func(ctx context.Context) error {
 			_, err := Step(ctx, "x", func(ctx context.Context, _ *StepRun) (int, error) { return 1, one(ctx, "y") })
 			return err

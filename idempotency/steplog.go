@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // stepLog is how far an attempt's handler has come in its steps. The steps themselves are in the attempt's record.
@@ -44,15 +45,15 @@ func (t *Attempt) step(ctx context.Context, name string, fn stepFunc, undo undoF
 		return nil, fmt.Errorf("idempotency: step %q: steps belong to the handler, not to the recovery function", name)
 	}
 	recorded, compensating := t.record.taken()
-	if n := len(l.undos); n < len(recorded) {
-		if recorded[n].Name != name {
-			return nil, fmt.Errorf("%w: step %d is %q now and was %q; take the recorded steps, in their order, or resolve record %s",
-				ErrStepsChanged, n+1, name, recorded[n].Name, t.id)
-		}
+	switch n := len(l.undos); {
+	case n < len(recorded) && recorded[n].Name != name:
+		return nil, fmt.Errorf("%w: step %d is %q now and was %q; take the recorded steps, in their order, or resolve record %s",
+			ErrStepsChanged, n+1, name, recorded[n].Name, t.id)
+	case n < len(recorded):
 		raw, err = t.resultOf(ctx, n)
-	} else if compensating {
+	case compensating:
 		return nil, ErrCompensating
-	} else {
+	default:
 		raw, err = t.takeStep(ctx, name, fn)
 	}
 	if err == nil {
@@ -82,6 +83,8 @@ func (t *Attempt) takeStep(ctx context.Context, name string, fn stepFunc) ([]byt
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("idempotency: the result of step %q cannot be recorded: %w", name, err)
+	case !utf8.Valid(raw):
+		return nil, fmt.Errorf("idempotency: the result of step %q cannot be recorded: it holds text that is not UTF-8", name)
 	case len(raw) > MaxStepResult:
 		return nil, fmt.Errorf("idempotency: the result of step %q has %d bytes as JSON and was not recorded; the limit is %d: keep the data elsewhere, and let the result say where",
 			name, len(raw), MaxStepResult)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -123,6 +125,7 @@ func (w *world) newMachine(n int) (*machine, error) {
 	m.ahead.Store(int64(w.set.offset(w.random)))
 	client := dynamodb.NewFromConfig(w.server.Config(), dynamostore.Tune, func(o *dynamodb.Options) {
 		o.HTTPClient, o.Credentials = wire{}, aws.AnonymousCredentials{} // signing takes time, and nobody looks
+		o.Retryer = unlimited()
 	})
 	var store idempotency.Store = dynamostore.New(client, records)
 	if w.flaw.Store != nil {
@@ -132,4 +135,13 @@ func (w *world) newMachine(n int) (*machine, error) {
 	m.guard, err = idempotency.New(m.config(&seam{store}))
 	w.note("machine %d is %v ahead", n, time.Duration(m.ahead.Load()))
 	return m, err
+}
+
+// unlimited retries as [dynamostore.Tune] says, without the SDK's quota for all calls of a client: whose retry comes first
+// within a step is a matter of chance, and the last one that the quota allows would be too.
+func unlimited() aws.Retryer {
+	return retry.NewStandard(func(o *retry.StandardOptions) {
+		o.MaxAttempts, o.BaseDelay, o.MaxBackoff = dynamostore.MaxAttempts, dynamostore.BaseDelay, dynamostore.MaxBackoff
+		o.RateLimiter = ratelimit.None
+	})
 }
