@@ -18,6 +18,7 @@ type frame struct {
 	args   map[*types.Var][]ast.Expr
 	caller *frame // where the arguments are evaluated
 	outer  *frame // of the function around a function literal
+	body   *ast.BlockStmt
 	depth  int
 }
 
@@ -44,9 +45,10 @@ func (f *flow) reachesGuard(p *types.Package) bool {
 	if reaches, known := f.guards[p]; known {
 		return reaches
 	}
-	f.guards[p] = isGuardPackage(p) || p != f.pkg && !p.Complete() // one that was not found may be anything
+	f.guards[p] = isGuardPackage(p)
 	for _, dep := range p.Imports() {
-		if f.reachesGuard(dep) {
+		lost := p == f.pkg && !dep.Complete() // an import that was not found may be anything
+		if lost || f.reachesGuard(dep) {
 			f.guards[p] = true
 		}
 	}

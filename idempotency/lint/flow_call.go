@@ -98,9 +98,19 @@ func (f *flow) closureOf(c *ast.CallExpr, fr *frame) (code, bool) {
 
 func (fr *frame) tooDeep() bool { return fr != nil && fr.depth > maxDepth }
 
+// runs tells whether a function is among those that are followed already.
+func (fr *frame) runs(body *ast.BlockStmt) bool {
+	for ; fr != nil; fr = fr.caller {
+		if fr.body == body {
+			return true
+		}
+	}
+	return false
+}
+
 // bind binds a function's parameters to a call's arguments, which are evaluated in the caller's frame.
 func (f *flow) bind(run code, c *ast.CallExpr, caller *frame) *frame {
-	bound := &frame{args: map[*types.Var][]ast.Expr{}, caller: caller, outer: run.frame, depth: 1}
+	bound := &frame{args: map[*types.Var][]ast.Expr{}, caller: caller, outer: run.frame, body: run.body, depth: 1}
 	if caller != nil {
 		bound.depth = caller.depth + 1
 	}
@@ -221,6 +231,9 @@ func (f *flow) handsOn(c *ast.CallExpr, fr *frame) verdict {
 		return both(nothing, f.value(s.X, -1, fr)) // next.ServeHTTP(w, r)
 	}
 	if run, ok := f.closure(c.Fun, fr); ok {
+		if fr.runs(run.body) {
+			return nothing // it calls itself
+		}
 		return f.body(run.body, f.bind(run, c, fr))
 	}
 	if fn != nil && fn.Pkg() != nil && !f.reachesGuard(fn.Pkg()) {

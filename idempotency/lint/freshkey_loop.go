@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"sort"
 	"strings"
 )
 
@@ -43,13 +44,17 @@ func (k *keys) isPrivateTo(from *origins, fn *ast.FuncDecl) bool {
 	return true
 }
 
-// around lists the nodes that a node stands in, from the file inwards.
+// around lists the nodes that a node stands in, from the declaration inwards.
 func (k *keys) around(n ast.Node) (path []ast.Node) {
 	for _, f := range k.files {
-		if f.FileStart > n.Pos() || n.Pos() >= f.FileEnd {
+		if n.Pos() < f.FileStart || f.FileEnd <= n.Pos() {
 			continue
 		}
-		ast.Inspect(f, func(outer ast.Node) bool {
+		i := sort.Search(len(f.Decls), func(i int) bool { return f.Decls[i].End() >= n.End() })
+		if i == len(f.Decls) {
+			return nil
+		}
+		ast.Inspect(f.Decls[i], func(outer ast.Node) bool {
 			if outer == nil || outer.Pos() > n.Pos() || outer.End() < n.End() {
 				return false
 			}

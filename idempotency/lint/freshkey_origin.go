@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 )
 
@@ -35,6 +36,9 @@ func (k *keys) originsOf(e ast.Expr) *origins {
 	k.trace(e, o, nil)
 	if o.has(other | minted) {
 		o.set &^= counter | bodyHash
+	}
+	if o.has(minted) {
+		o.set &^= clock // as in ULIDs
 	}
 	return o
 }
@@ -183,13 +187,8 @@ func (k *keys) traceHasher(c *ast.CallExpr, o *origins, fr *frame) {
 	if hasher == nil {
 		return
 	}
-	for _, w := range k.every {
-		id := calleeName(w.Fun)
-		if id == nil || id.Name != "Write" && id.Name != "WriteString" && id.Name != "Copy" {
-			continue
-		}
-		if to, ok := ast.Unparen(w.Fun).(*ast.SelectorExpr); ok && k.variable(to.X) == hasher ||
-			len(w.Args) == 2 && k.variable(w.Args[0]) == hasher {
+	for _, w := range k.given[hasher] {
+		if id := calleeName(w.Fun); id != nil && (id.Name == "Write" || id.Name == "WriteString" || id.Name == "Copy") && len(w.Args) > 0 {
 			k.trace(w.Args[len(w.Args)-1], o, fr)
 		}
 	}
@@ -216,25 +215,15 @@ func (k *keys) isBody(v *types.Var) bool {
 
 // isRead tells whether bytes become a reader, as the body of a request does.
 func (k *keys) isRead(v *types.Var) bool {
-	for _, c := range k.every {
-		if isFrom(k.callee(c), "bytes", "NewReader", "NewBuffer") && len(c.Args) == 1 && k.variable(c.Args[0]) == v {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(k.given[v], func(c *ast.CallExpr) bool {
+		return isFrom(k.callee(c), "bytes", "NewReader", "NewBuffer")
+	})
 }
 
 // filledBy finds the call that fills a buffer with random bytes, before a place.
 func (k *keys) filledBy(v *types.Var, before token.Pos) ast.Node {
-	for _, c := range k.every {
-		if c.Pos() > before || !isFrom(k.callee(c), "rand", "Read") && !isFrom(k.callee(c), "io", "ReadFull") || len(c.Args) == 0 {
-			continue
-		}
-		into := ast.Unparen(c.Args[len(c.Args)-1])
-		if s, ok := into.(*ast.SliceExpr); ok {
-			into = s.X
-		}
-		if k.variable(into) == v {
+	for _, c := range k.given[v] {
+		if fn := k.callee(c); c.Pos() < before && (isFrom(fn, "rand", "Read") || isFrom(fn, "io", "ReadFull")) {
 			return c
 		}
 	}

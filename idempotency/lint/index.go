@@ -21,7 +21,8 @@ type index struct {
 	calls   map[*types.Func][]*ast.CallExpr
 	values  map[*types.Func]bool // functions that are used other than by calling them
 	params  map[*types.Var]parameter
-	every   []*ast.CallExpr // all calls, in order
+	every   []*ast.CallExpr                // all calls, in order
+	given   map[*types.Var][]*ast.CallExpr // calls that a variable is an argument or the receiver of
 }
 
 // definition is one place where a variable gets a value.
@@ -43,7 +44,8 @@ type parameter struct {
 func newIndex(pass *analysis.Pass, files []*ast.File) *index {
 	x := &index{files: files, info: pass.TypesInfo, pkg: pass.Pkg, bodies: map[*types.Func]*ast.FuncDecl{},
 		defs: map[*types.Var][]definition{}, opaque: map[*types.Var]bool{}, counted: map[*types.Var]bool{}, calls: map[*types.Func][]*ast.CallExpr{},
-		values: map[*types.Func]bool{}, params: map[*types.Var]parameter{}}
+		values: map[*types.Func]bool{}, params: map[*types.Var]parameter{},
+		given: map[*types.Var][]*ast.CallExpr{}}
 	for _, f := range files {
 		x.walk(f)
 	}
@@ -66,13 +68,7 @@ func (x *index) walk(f *ast.File) {
 		case *ast.FuncDecl:
 			x.function(n)
 		case *ast.CallExpr:
-			x.every = append(x.every, n)
-			if id := calleeName(n.Fun); id != nil {
-				called[id] = true
-				if fn, ok := x.info.Uses[id].(*types.Func); ok {
-					x.calls[fn.Origin()] = append(x.calls[fn.Origin()], n)
-				}
-			}
+			x.call(n, called)
 		case *ast.Ident:
 			if fn, ok := x.info.Uses[n].(*types.Func); ok && !called[n] {
 				x.values[fn.Origin()] = true
@@ -87,6 +83,29 @@ func (x *index) walk(f *ast.File) {
 		stack = append(stack, n)
 		return true
 	})
+}
+
+// call notes a call, and that its function's name does not stand for a value.
+func (x *index) call(c *ast.CallExpr, called map[*ast.Ident]bool) {
+	x.every = append(x.every, c)
+	if id := calleeName(c.Fun); id != nil {
+		called[id] = true
+		if fn, ok := x.info.Uses[id].(*types.Func); ok {
+			x.calls[fn.Origin()] = append(x.calls[fn.Origin()], c)
+		}
+	}
+	parts := c.Args
+	if s, ok := ast.Unparen(c.Fun).(*ast.SelectorExpr); ok {
+		parts = append([]ast.Expr{s.X}, parts...)
+	}
+	for _, e := range parts {
+		if slice, ok := ast.Unparen(e).(*ast.SliceExpr); ok {
+			e = slice.X
+		}
+		if v := x.variable(e); v != nil {
+			x.given[v] = append(x.given[v], c)
+		}
+	}
 }
 
 func isStruct(t types.Type) bool {

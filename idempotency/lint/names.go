@@ -37,7 +37,7 @@ var apiEvents = map[string]bool{
 }
 
 // isGuardPackage tells whether a package can guard: it is the root of this module, or one of its adapters. A package of
-// somebody else that is called idempotency has no such Guard.
+// somebody else that is called idempotency has no such Guard, as far as its names are known.
 func isGuardPackage(p *types.Package) bool {
 	if within(p.Path(), eventAdapters) || within(p.Path(), httpAdapter) {
 		return true
@@ -46,7 +46,7 @@ func isGuardPackage(p *types.Package) bool {
 		return false
 	}
 	scope := p.Scope()
-	return scope.Lookup("Guard") != nil && scope.Lookup("AttemptFrom") != nil
+	return !p.Complete() || scope.Lookup("Guard") != nil && scope.Lookup("AttemptFrom") != nil
 }
 
 // isAdapter tells whether a function makes a guarded handler, or what makes one.

@@ -120,6 +120,7 @@ func (f *flow) takesAPIEvent(e ast.Expr, depth int) bool {
 
 // checkRoutes reports the POST and PATCH patterns of the package's muxes whose handler is not guarded.
 func (f *flow) checkRoutes(r *reporter) {
+	wrapped := f.guardedMuxes()
 	for _, c := range f.every {
 		if fn := f.callee(c); !isFrom(fn, "net/http", "Handle", "HandleFunc") || len(c.Args) != 2 {
 			continue
@@ -128,7 +129,7 @@ func (f *flow) checkRoutes(r *reporter) {
 		if method != "POST" && method != "PATCH" {
 			continue
 		}
-		if f.handler(c.Args[1]) == bare && !f.muxIsGuarded(c) {
+		if f.handler(c.Args[1]) == bare && !f.registersAt(c, wrapped) {
 			r.reportf(c.Pos(), "the handler of %s runs without a guard: a request that is sent twice takes effect twice; wrap it with httpserver.Middleware", f.shown(c.Args[0]))
 		}
 	}

@@ -2,39 +2,40 @@ package lint
 
 import (
 	"go/ast"
-	"go/types"
 )
 
-// muxIsGuarded tells whether the mux of a registration is wrapped by a guard as a whole, in this package.
-func (f *flow) muxIsGuarded(registration *ast.CallExpr) bool {
-	s, ok := ast.Unparen(registration.Fun).(*ast.SelectorExpr)
-	if !ok {
-		return false
-	}
-	mine := muxes{}
-	f.muxesOf(s.X, mine, 0)
+// muxes are where muxes are made and kept: calls of NewServeMux, literals, variables.
+type muxes map[any]bool
+
+// guardedMuxes finds the muxes that a guard wraps as a whole, in this package.
+func (f *flow) guardedMuxes() muxes {
+	found := muxes{}
 	for _, c := range f.every {
 		if !f.takesMux(c) {
 			continue
 		}
-		if f.steps = 0; f.value(c.Fun, -1, nil) != guarded {
-			continue
+		if f.steps = 0; f.value(c.Fun, -1, nil) == guarded {
+			f.muxesOf(c.Args[0], found, 0)
 		}
-		wrapped := muxes{}
-		for _, arg := range c.Args {
-			f.muxesOf(arg, wrapped, 0)
-		}
-		for origin := range wrapped {
-			if mine[origin] {
-				return true
-			}
+	}
+	return found
+}
+
+// registersAt tells whether a registration is one with a mux among others.
+func (f *flow) registersAt(registration *ast.CallExpr, others muxes) bool {
+	s, ok := ast.Unparen(registration.Fun).(*ast.SelectorExpr)
+	if !ok || len(others) == 0 {
+		return false
+	}
+	mine := muxes{}
+	f.muxesOf(s.X, mine, 0)
+	for origin := range mine {
+		if others[origin] {
+			return true
 		}
 	}
 	return false
 }
-
-// muxes are where muxes are made and kept: calls of NewServeMux, literals, variables.
-type muxes map[any]bool
 
 // takesMux tells whether a call may be that of a middleware with a mux: its one argument serves requests.
 func (f *flow) takesMux(c *ast.CallExpr) bool {
@@ -59,13 +60,7 @@ func (f *flow) muxesOf(e ast.Expr, found muxes, depth int) {
 		found[e] = true
 	case *ast.Ident, *ast.SelectorExpr:
 		v := f.variable(e)
-		if v == nil {
-			if fn, ok := f.info.Uses[calleeName(e)].(*types.Func); ok {
-				found[fn] = true // http.Handle registers with the one mux of net/http
-			}
-			return
-		}
-		if found[v] {
+		if v == nil || found[v] {
 			return
 		}
 		found[v] = true

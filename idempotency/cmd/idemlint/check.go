@@ -12,7 +12,6 @@ import (
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
 
-	"firstwriter/idempotency/lint"
 	"firstwriter/idempotency/lint/samtemplate"
 )
 
@@ -39,7 +38,7 @@ func (c *checking) check() {
 	}
 	pkgs = slices.DeleteFunc(pkgs, func(p *packages.Package) bool {
 		for _, e := range p.Errors {
-			c.fail(fmt.Errorf("%s: %s", c.short(e.Pos), e.Msg))
+			c.failPackage(p, e)
 		}
 		return p.Types == nil
 	})
@@ -56,6 +55,16 @@ func (c *checking) check() {
 func (c *checking) fail(err error) {
 	c.failed = true
 	fmt.Fprintln(c.stderr, "idemlint:", err)
+}
+
+// failPackage says what is wrong with a package. What the compiler printed is left out where the package's own errors say it.
+func (c *checking) failPackage(p *packages.Package, e packages.Error) {
+	switch {
+	case e.Pos != "" && e.Pos != "-":
+		c.fail(fmt.Errorf("%s: %s", c.short(e.Pos), e.Msg))
+	case len(p.TypeErrors) == 0 || e.Kind != packages.ListError || !strings.HasPrefix(e.Msg, "# "):
+		c.fail(fmt.Errorf("%s: %s", p.PkgPath, e.Msg))
+	}
 }
 
 // note says what could not be decided.
@@ -121,40 +130,8 @@ func (c *checking) short(path string) string {
 	if err != nil {
 		return path
 	}
-	rel, ok := strings.CutPrefix(path, dir+string(filepath.Separator))
-	if !ok {
-		return path
+	if rel, err := filepath.Rel(dir, path); err == nil && len(rel) < len(path) {
+		return rel
 	}
-	return rel
-}
-
-// print writes the findings, and what the analyzers could not decide.
-func (c *checking) print(graph *checker.Graph) {
-	if c.json {
-		if err := graph.PrintJSON(c.stdout); err != nil {
-			c.fail(err)
-		}
-	}
-	var lines []string
-	for _, act := range graph.Roots {
-		if act.Err != nil {
-			c.fail(fmt.Errorf("%s: %w", act.Package.PkgPath, act.Err))
-			continue
-		}
-		for _, d := range act.Diagnostics {
-			lines = append(lines, fmt.Sprintf("%s: %s", c.short(act.Package.Fset.Position(d.Pos).String()), d.Message))
-		}
-		if u, ok := act.Result.(*lint.Undecided); ok && u != nil {
-			for _, n := range u.Notes {
-				c.note("%s", c.short(n))
-			}
-		}
-	}
-	slices.Sort(lines)
-	c.findings = len(lines)
-	if !c.json {
-		for _, line := range slices.Compact(lines) {
-			fmt.Fprintln(c.stderr, line)
-		}
-	}
+	return path
 }

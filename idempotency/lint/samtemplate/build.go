@@ -11,8 +11,14 @@ import (
 //
 // Source: docs.aws.amazon.com/serverless-application-model/latest/developerguide/building-custom-runtimes.html
 func (s *survey) packageOf(id string, r *node) (dir, problem string) {
-	code := r.properties().get("CodeUri").scalar()
-	if code == "" || strings.Contains(code, "://") {
+	p := r.properties()
+	code := p.get("CodeUri").scalar()
+	switch {
+	case p.get("PackageType").scalar() == "Image":
+		return "", "it is built as a container image"
+	case p.get("CodeUri") == nil && p.get("InlineCode") == nil:
+		code = "." // as sam build takes it
+	case code == "" || strings.Contains(code, "://"):
 		return "", "its CodeUri is no directory"
 	}
 	dir = filepath.FromSlash(code)
@@ -20,33 +26,30 @@ func (s *survey) packageOf(id string, r *node) (dir, problem string) {
 		dir = filepath.Join(s.dir, dir)
 	}
 	if r.get("Metadata", "BuildMethod").scalar() == "makefile" {
-		return builtBy(dir, "build-"+id)
+		text, _ := os.ReadFile(filepath.Join(dir, "Makefile")) // without it, the build is done elsewhere
+		if lines := recipe(string(text), "build-"+id); lines != nil {
+			return builtBy(dir, lines)
+		}
 	}
 	if names, err := filepath.Glob(filepath.Join(dir, "*.go")); err != nil || len(names) == 0 {
-		return "", "there is no Go package in " + code
+		return "", "there is neither a Go package nor a recipe for make in " + code
 	}
 	return dir, ""
 }
 
-// builtBy returns the directory of the package that a make target builds; or what is the problem.
-func builtBy(dir, target string) (pkg, problem string) {
-	text, err := os.ReadFile(filepath.Join(dir, "Makefile"))
-	if err != nil {
-		return "", "there is no Makefile in " + dir
-	}
-	lines := recipe(string(text), target)
-	if lines == nil {
-		return "", "the Makefile in " + dir + " has no target " + target
-	}
-	for _, line := range lines {
-		if at, arg := goBuild(line); arg != "" {
-			if strings.ContainsAny(at+arg, "$`*") {
-				return "", "the recipe of " + target + " builds " + arg + ", which is not followed"
-			}
+// builtBy returns the directory of the package that a recipe builds; or what is the problem.
+func builtBy(dir string, recipe []string) (pkg, problem string) {
+	for _, line := range recipe {
+		at, arg := goBuild(line)
+		switch {
+		case arg == "":
+		case strings.ContainsAny(at+arg, "$`*"):
+			return "", "its recipe builds " + arg + ", which is not followed"
+		default:
 			return filepath.Join(dir, filepath.FromSlash(at), filepath.FromSlash(arg)), ""
 		}
 	}
-	return "", "the recipe of " + target + " has no go build that is understood"
+	return "", "its recipe has no go build that is understood"
 }
 
 // recipe returns the lines of a make target's recipe, continuation lines joined; nil if there is no such target.

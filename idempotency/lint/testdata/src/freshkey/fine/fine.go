@@ -3,6 +3,7 @@ package fine
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -31,6 +32,13 @@ func once(c *http.Client, body []byte) (resp *http.Response, err error) {
 		}
 	}
 	return nil, err
+}
+
+// stamped puts the time before a random number, so that keys sort.
+func stamped(req *http.Request) {
+	buf := make([]byte, 8)
+	rand.Read(buf)
+	req.Header.Set("Idempotency-Key", fmt.Sprintf("%d_%x", time.Now().UnixNano(), buf))
 }
 
 // batch sends one operation a turn, each with a key of its own.
