@@ -24,7 +24,7 @@ func wrap(h http.Handler) http.Handler {
 }
 func serve(mux *http.ServeMux) { http.ListenAndServe(":1", httpserver.Middleware(nil, httpserver.Options{})(mux)) }
 `)
-	n := lines / 15
+	n := lines / 150 * 10
 	for i := range n {
 		fmt.Fprintf(&b, `func routes%[1]d(mux *http.ServeMux) {
 	mux.Handle("POST /r%[1]d", wrap(wrap(http.HandlerFunc(h%[1]d))))

@@ -10,6 +10,7 @@ import (
 type flow struct {
 	*index
 	guards map[*types.Package]bool // memory of reachesGuard
+	asked  map[parameter]verdict   // memory of parameter
 	steps  int                     // spent on the value that was asked for last
 }
 
@@ -28,7 +29,9 @@ const (
 	maxSteps = 5000
 )
 
-func newFlow(x *index) *flow { return &flow{index: x, guards: map[*types.Package]bool{}} }
+func newFlow(x *index) *flow {
+	return &flow{index: x, guards: map[*types.Package]bool{}, asked: map[parameter]verdict{}}
+}
 
 // handler returns the verdict on the handler that an expression is. Nothing can guard in a program that imports no guard.
 func (f *flow) handler(e ast.Expr) verdict {
@@ -184,17 +187,23 @@ func reaching(defs []definition, at token.Pos) (before []definition, complete bo
 
 // parameter returns the verdict on a parameter of a function that is not followed from a call: what all its callers give.
 func (f *flow) parameter(p parameter) verdict {
+	if v, known := f.asked[p]; known {
+		return v
+	}
 	calls := f.calls[p.fn]
 	if p.variadic || f.values[p.fn] || len(calls) == 0 || p.fn.Exported() && f.pkg.Name() != "main" {
 		return unknown
 	}
+	f.asked[p] = nothing // while it is asked for: a function that hands it to itself adds nothing
 	all := nothing
 	for _, c := range calls {
-		if p.at >= len(c.Args) {
-			return unknown
+		if p.at >= len(c.Args) || all == unknown {
+			all = unknown
+			break
 		}
 		all = same(all, f.value(c.Args[p.at], -1, nil))
 	}
+	f.asked[p] = all
 	return all
 }
 

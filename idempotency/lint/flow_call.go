@@ -220,15 +220,9 @@ func (f *flow) handsOn(c *ast.CallExpr, fr *frame) verdict {
 	if fn != nil && (isAdapter(fn) || isGuardCall(fn)) {
 		return guarded
 	}
-	if sig, ok := signature(f.info.TypeOf(c.Fun)); !ok || !servesRequest(sig) && !f.passesRequest(c) {
+	sig, ok := signature(f.info.TypeOf(c.Fun))
+	if !ok || !servesRequest(sig) {
 		return nothing
-	}
-	s, isSelector := ast.Unparen(c.Fun).(*ast.SelectorExpr)
-	if fn != nil && isSelector && f.bodies[fn] == nil && fn.Signature().Recv() != nil {
-		if isMux(f.info.TypeOf(s.X)) {
-			return unknown
-		}
-		return both(nothing, f.value(s.X, -1, fr)) // next.ServeHTTP(w, r)
 	}
 	if run, ok := f.closure(c.Fun, fr); ok {
 		if fr.runs(run.body) {
@@ -236,18 +230,16 @@ func (f *flow) handsOn(c *ast.CallExpr, fr *frame) verdict {
 		}
 		return f.body(run.body, f.bind(run, c, fr))
 	}
-	if fn != nil && fn.Pkg() != nil && !f.reachesGuard(fn.Pkg()) {
-		return nothing
+	s, isSelector := ast.Unparen(c.Fun).(*ast.SelectorExpr)
+	switch {
+	case !answers(sig):
+		return nothing // it looks at the request
+	case fn == nil:
+		return f.value(c.Fun, -1, fr)
+	case isSelector && fn.Signature().Recv() != nil:
+		return f.value(s.X, -1, fr) // next.ServeHTTP(w, r)
+	case fn.Pkg() == nil || f.reachesGuard(fn.Pkg()):
+		return unknown
 	}
-	return f.value(c.Fun, -1, fr)
-}
-
-// passesRequest tells whether an argument of a call is a request's writer or event.
-func (f *flow) passesRequest(c *ast.CallExpr) bool {
-	for _, arg := range c.Args {
-		if t := f.info.TypeOf(arg); t != nil && (isAPIEvent(t) || named(t, "net/http", "ResponseWriter")) {
-			return true
-		}
-	}
-	return false
+	return nothing
 }

@@ -82,12 +82,24 @@ func named(t types.Type, path, name string) bool {
 }
 
 // isAPIEvent tells whether a type is one of apiEvents.
-func isAPIEvent(t types.Type) bool {
+func isAPIEvent(t types.Type) bool { return apiEvents[eventName(t)] }
+
+// isAPIResponse tells whether a type is the response to one of apiEvents.
+func isAPIResponse(t types.Type) bool {
+	name, ok := strings.CutSuffix(eventName(t), "Response")
+	return ok && apiEvents[name+"Request"]
+}
+
+// eventName is the name of a type of the events package, or of what it points to; "" for other types.
+func eventName(t types.Type) string {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
 	n, ok := types.Unalias(t).(*types.Named)
-	return ok && apiEvents[n.Obj().Name()] && n.Obj().Pkg() != nil && within(n.Obj().Pkg().Path(), eventsPackage)
+	if !ok || n.Obj().Pkg() == nil || !within(n.Obj().Pkg().Path(), eventsPackage) {
+		return ""
+	}
+	return n.Obj().Name()
 }
 
 // isMux tells whether a type is http.ServeMux, or a pointer to it. What a mux serves is judged route by route.
@@ -124,6 +136,22 @@ func signature(t types.Type) (*types.Signature, bool) {
 func hasAPIEvent(sig *types.Signature) bool {
 	for p := range sig.Params().Variables() {
 		if isAPIEvent(p.Type()) {
+			return true
+		}
+	}
+	return false
+}
+
+// answers tells whether a function can answer the request that it takes: it returns a response event, or something that may
+// be one, or has the writer and the request of net/http.
+func answers(sig *types.Signature) bool {
+	for r := range sig.Results().Variables() {
+		if _, isInterface := r.Type().Underlying().(*types.Interface); isInterface && r.Type().String() != "error" || isAPIResponse(r.Type()) {
+			return true
+		}
+	}
+	for p := range sig.Params().Variables() {
+		if named(p.Type(), "net/http", "Request") {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"go/ast"
+	"maps"
 )
 
 // muxes are where muxes are made and kept: calls of NewServeMux, literals, variables.
@@ -14,8 +15,10 @@ func (f *flow) guardedMuxes() muxes {
 		if !f.takesMux(c) {
 			continue
 		}
-		if f.steps = 0; f.value(c.Fun, -1, nil) == guarded {
-			f.muxesOf(c.Args[0], found, 0)
+		wrapped := muxes{}
+		f.muxesOf(c.Args[0], wrapped, 0)
+		if f.steps = 0; len(wrapped) > 0 && f.value(c.Fun, -1, nil) == guarded {
+			maps.Copy(found, wrapped)
 		}
 	}
 	return found

@@ -57,12 +57,13 @@ func (c *checking) fail(err error) {
 	fmt.Fprintln(c.stderr, "idemlint:", err)
 }
 
-// failPackage says what is wrong with a package. What the compiler printed is left out where the package's own errors say it.
+// failPackage says what is wrong with a package. What the compiler prints, after a line "# package", is left out: the same
+// errors come with positions of their own.
 func (c *checking) failPackage(p *packages.Package, e packages.Error) {
 	switch {
 	case e.Pos != "" && e.Pos != "-":
 		c.fail(fmt.Errorf("%s: %s", c.short(e.Pos), e.Msg))
-	case len(p.TypeErrors) == 0 || e.Kind != packages.ListError || !strings.HasPrefix(e.Msg, "# "):
+	case len(p.Errors) == 1 || !strings.HasPrefix(e.Msg, "# "):
 		c.fail(fmt.Errorf("%s: %s", p.PkgPath, e.Msg))
 	}
 }
