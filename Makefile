@@ -1,6 +1,6 @@
 # firstwriter: every task of the project. `make` alone lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test dynalite integration fuzz simulate soak chaos chaos-orders client mutations lint validate bench bench-overhead bench-start bench-sandbox clean
+.PHONY: help run demo build test dynalite integration fuzz simulate soak chaos chaos-orders client model mutations lint validate bench bench-overhead bench-start bench-sandbox clean
 
 # Functions are built for Lambda by default; the sandbox passes this machine's own GOOS and GOARCH.
 LAMBDA_GOOS   := linux
@@ -68,6 +68,9 @@ chaos-orders: ## N=500 orders against real processes that are killed, with progr
 PAYMENTS := 500
 client: ## PAYMENTS=500 by idemcurl against the sandbox, while both are killed
 	go test ./integration/client -count=1 -timeout 0 -v -args -payments $(PAYMENTS)
+
+model: ## visit every state of small worlds of the protocol (minutes; 3 GB); ARGS=-quick for less
+	$(GO_RUN) ./integration/model $(ARGS)
 
 mutations: ## break the protocol on purpose, condition by condition: the tests must notice
 	$(GO_RUN) ./integration/mutations
