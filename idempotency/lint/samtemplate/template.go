@@ -71,6 +71,7 @@ func Read(file string) (*Template, error) {
 		functions: map[string]*Function{},
 	}
 	s.read(root)
+	slices.SortStableFunc(s.template.Notes, func(a, b Note) int { return a.Line - b.Line })
 	return s.template, nil
 }
 
@@ -102,10 +103,6 @@ func (s *survey) read(root *node) {
 	globals := root.get("Globals")
 	var ids []string
 	resources.members(func(id string, r *node) {
-		if strings.HasPrefix(id, "Fn::") {
-			s.incomplete(r, "the resources that %s makes are not known here", id)
-			return
-		}
 		kind := r.get("Type").scalar()
 		if name, ok := strings.CutPrefix(kind, "AWS::Serverless::"); ok && globals.get(name) != nil {
 			r.properties().underlay(globals.get(name), true)
@@ -142,6 +139,10 @@ func (n *node) properties() *node {
 
 // resource reads the routes that one resource makes.
 func (s *survey) resource(id string, r *node) {
+	if strings.HasPrefix(id, "Fn::") {
+		s.incomplete(r, "the resources that %s makes are not known here", id)
+		return
+	}
 	kind := r.get("Type").scalar()
 	switch kind {
 	case "AWS::Serverless::Function":
