@@ -202,11 +202,11 @@ func (f *flow) body(body *ast.BlockStmt, fr *frame) verdict {
 	}
 	all := bare
 	ast.Inspect(body, func(n ast.Node) bool {
-		if f.steps++; f.steps > maxSteps {
-			all = both(all, unknown)
-			return false
-		}
 		if c, ok := n.(*ast.CallExpr); ok && all != guarded {
+			if f.steps++; f.steps > maxSteps {
+				all = both(all, unknown)
+				return false
+			}
 			all = both(all, f.handsOn(c, fr))
 		}
 		return all != guarded
