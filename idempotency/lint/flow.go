@@ -11,6 +11,7 @@ type flow struct {
 	*index
 	guards map[*types.Package]bool // memory of reachesGuard
 	asked  map[parameter]verdict   // memory of parameter
+	called map[calling]verdict     // memory of call
 	steps  int                     // spent on the value that was asked for last
 }
 
@@ -23,6 +24,13 @@ type frame struct {
 	depth  int
 }
 
+// calling is one call as it is seen in a frame.
+type calling struct {
+	call   *ast.CallExpr
+	result int
+	*frame
+}
+
 // Limits of what is followed: code beyond them is unknown.
 const (
 	maxDepth = 24
@@ -30,7 +38,8 @@ const (
 )
 
 func newFlow(x *index) *flow {
-	return &flow{index: x, guards: map[*types.Package]bool{}, asked: map[parameter]verdict{}}
+	return &flow{index: x, guards: map[*types.Package]bool{}, asked: map[parameter]verdict{},
+		called: map[calling]verdict{}}
 }
 
 // handler returns the verdict on the handler that an expression is. Nothing can guard in a program that imports no guard.
@@ -71,7 +80,13 @@ func (f *flow) value(e ast.Expr, result int, fr *frame) verdict {
 	case *ast.SelectorExpr:
 		return f.selector(e, fr)
 	case *ast.CallExpr:
-		return f.call(e, result, fr)
+		key := calling{e, result, fr}
+		v, known := f.called[key]
+		if !known {
+			v = f.call(e, result, fr)
+			f.called[key] = v
+		}
+		return v
 	case *ast.UnaryExpr:
 		return f.value(e.X, -1, fr)
 	case *ast.StarExpr:
@@ -259,12 +274,16 @@ func (f *flow) carries(e ast.Expr) bool {
 	if tuple, ok := t.(*types.Tuple); ok {
 		return tuple.Len() > 0
 	}
-	return holdsHandler(t, 2)
+	return holdsHandler(t, 3)
 }
 
+// holdsHandler looks so many levels into a type.
 func holdsHandler(t types.Type, depth int) bool {
 	if isHandler(t) || isMux(t) || named(t, rootPackage, "Guard") {
 		return true
+	}
+	if depth == 0 {
+		return false
 	}
 	switch u := t.Underlying().(type) {
 	case *types.Signature, *types.TypeParam:
@@ -272,14 +291,14 @@ func holdsHandler(t types.Type, depth int) bool {
 	case *types.Interface:
 		return u.Empty()
 	case *types.Slice:
-		return holdsHandler(u.Elem(), depth)
+		return holdsHandler(u.Elem(), depth-1)
 	case *types.Map:
-		return holdsHandler(u.Elem(), depth)
+		return holdsHandler(u.Elem(), depth-1)
 	case *types.Pointer:
-		return depth > 0 && holdsHandler(u.Elem(), depth-1)
+		return holdsHandler(u.Elem(), depth-1)
 	case *types.Struct:
 		for field := range u.Fields() {
-			if depth > 0 && holdsHandler(field.Type(), depth-1) {
+			if holdsHandler(field.Type(), depth-1) {
 				return true
 			}
 		}

@@ -76,7 +76,7 @@ func (f *flow) starts() []start {
 		}
 		handler := c.Args[at]
 		all = append(all, start{call: c, name: fn.Pkg().Name() + "." + fn.Name(), verdict: f.handler(handler),
-			api: isURL && !isMux(f.info.TypeOf(handler)) || f.takesAPIEvent(handler, 0)})
+			api: isURL && !isMux(f.info.TypeOf(handler)) || f.takesAPIEvent(handler)})
 	}
 	return all
 }
@@ -92,8 +92,8 @@ func (f *flow) isStart(e ast.Expr) bool {
 }
 
 // takesAPIEvent tells whether a handler is one of API events; where a wrapper hides it, what it wraps is looked at.
-func (f *flow) takesAPIEvent(e ast.Expr, depth int) bool {
-	if depth > maxDepth {
+func (f *flow) takesAPIEvent(e ast.Expr) bool {
+	if f.steps++; f.steps > maxSteps {
 		return false
 	}
 	if sig, ok := signature(f.info.TypeOf(e)); ok {
@@ -102,14 +102,14 @@ func (f *flow) takesAPIEvent(e ast.Expr, depth int) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.CallExpr:
 		for _, arg := range e.Args {
-			if f.takesAPIEvent(arg, depth+1) {
+			if f.takesAPIEvent(arg) {
 				return true
 			}
 		}
 	case *ast.Ident:
 		if v := f.variable(e); v != nil {
 			for _, d := range f.defs[v] {
-				if f.takesAPIEvent(d.value, depth+1) {
+				if f.takesAPIEvent(d.value) {
 					return true
 				}
 			}

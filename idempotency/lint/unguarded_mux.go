@@ -90,7 +90,8 @@ func (f *flow) muxesOfCall(c *ast.CallExpr, found muxes, depth int) {
 			f.muxesOf(arg, found, depth)
 		}
 	}
-	if fn := f.callee(c); fn != nil && f.bodies[fn] != nil && f.bodies[fn].Body != nil {
+	if fn := f.callee(c); fn != nil && f.bodies[fn] != nil && f.bodies[fn].Body != nil && !found[fn] {
+		found[fn] = true
 		for _, r := range returnsOf(f.bodies[fn].Body) {
 			for _, result := range r.Results {
 				f.muxesOf(result, found, depth)
