@@ -54,7 +54,7 @@ func (d *database) store() idempotency.Store { return dynamostore.New(d.client, 
 // options say what the store can do beyond what every store can.
 func (d *database) options(o *storetest.Options) {
 	o.Enlisted, o.Refused, o.LoseBody, o.LoseStep = d.enlisted, d.refused, d.loseBody, d.loseStep
-	if testing.Short() {
+	if testing.Short() || raceDetector {
 		o.Histories /= 4
 	}
 }
