@@ -131,10 +131,10 @@ func (f *flow) function(fn *types.Func, receiver ast.Expr, fr *frame) verdict {
 		return guarded
 	case d != nil && d.Body != nil:
 		return f.body(d.Body, fr)
-	case fn.Pkg() == nil || f.reachesGuard(fn.Pkg()) || fn.Signature().Recv() != nil && types.IsInterface(fn.Signature().Recv().Type()):
+	case fn.Pkg() == nil || f.reachesGuard(fn.Pkg()) || isInterfaceMethod(fn):
 		return unknown
 	case fn.Signature().Recv() != nil && receiver != nil:
-		return either(bare, f.value(receiver, -1, fr)) // a method of what was made elsewhere, which may hold a guarded one
+		return both(bare, f.value(receiver, -1, fr)) // a method of something that may hold a guarded handler
 	}
 	return bare
 }

@@ -35,7 +35,7 @@ func (t *templateFlag) String() string { return t.file }
 func (t *templateFlag) Set(file string) error {
 	t.file = file
 	t.read = sync.OnceValues(func() (*samtemplate.Template, error) {
-		found, err := Locate(file)
+		found, err := locate(file)
 		if err != nil {
 			return nil, err
 		}
@@ -44,20 +44,25 @@ func (t *templateFlag) Set(file string) error {
 	return nil
 }
 
-// Locate returns the absolute path of a template. A relative one is looked for in the working directory and then in those
+// locate returns the absolute path of a template. A relative one is looked for in the working directory and then in those
 // above it: go vet runs its tool in the directory of each package.
-func Locate(file string) (string, error) {
-	found, err := filepath.Abs(file)
+func locate(file string) (string, error) {
+	first, err := filepath.Abs(file)
 	if err != nil || filepath.IsAbs(file) {
-		return found, err
+		return first, err
 	}
-	for dir := filepath.Dir(found); ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, filepath.Base(file))); err == nil {
-			return filepath.Join(dir, filepath.Base(file)), nil
-		}
-		if dir == filepath.Dir(dir) {
+	dir, err := filepath.Abs(".")
+	if err != nil {
+		return "", err
+	}
+	for found := first; ; found = filepath.Join(dir, file) {
+		if _, err := os.Stat(found); err == nil {
 			return found, nil
 		}
+		if dir == filepath.Dir(dir) {
+			return first, nil
+		}
+		dir = filepath.Dir(dir)
 	}
 }
 
@@ -116,19 +121,15 @@ func (r *routed) check(pass *analysis.Pass, started []start, all verdict) *Undec
 	var lines *token.File
 	for _, f := range r.functions {
 		for _, route := range f.Routes {
-			if !route.Writes() || all == guarded {
-				continue
-			}
 			rule, problem := parseIgnore(directiveOf(route.Text))
 			switch {
-			case problem != "":
-			case rule == "unguarded":
+			case !route.Writes() || all == guarded || rule == "unguarded":
 				continue
-			case all == unknown:
-				undecided.Notes = append(undecided.Notes, fmt.Sprintf("%s:%d: whether %s of %s is guarded: its handler is not followed to where it is made",
-					r.template.File, route.Line, route, f.ID))
+			case problem == "" && all == unknown:
+				undecided.Notes = append(undecided.Notes, fmt.Sprintf(
+					"%s:%d: whether %s of %s is guarded: its handler is not followed to where it is made", r.template.File, route.Line, route, f.ID))
 				continue
-			default:
+			case problem == "":
 				problem = fmt.Sprintf("%s is routed to %s, which runs without a guard (%s)", route, f.ID, where(pass, started))
 			}
 			if lines == nil {

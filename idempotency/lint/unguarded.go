@@ -23,31 +23,41 @@ func newUnguarded() *analysis.Analyzer {
 }
 
 func (u *unguarded) run(pass *analysis.Pass) (any, error) {
+	var undecided *Undecided
 	files := sources(pass)
 	routed, err := u.template.function(pass)
 	if err != nil {
 		return nil, err
 	}
-	if routed == nil && !imports(files, func(path string) bool {
-		return path == "net/http" || within(path, lambdaPackage) || within(path, urlPackage)
-	}) {
-		return (*Undecided)(nil), nil
+	if routed == nil && !imports(files, servesRequests) {
+		return undecided, nil
 	}
 	r := newReporter(pass, "unguarded", files)
 	f := newFlow(newIndex(pass, files))
 	started := f.starts()
+	if routed != nil {
+		undecided = routed.check(pass, started, f.started(started))
+	}
 	if routed == nil || !routed.onlyReads() {
-		for _, s := range started {
-			if s.api && s.verdict == bare {
-				r.reportf(s.call.Pos(), "%s runs a handler of API requests without a guard: a request that is sent twice takes effect twice; wrap it with the adapter of its events, e.g. apigateway.HTTP(guard, handler)", s.name)
-			}
-		}
+		r.checkStarts(started)
 	}
 	f.checkRoutes(r)
-	if routed == nil {
-		return (*Undecided)(nil), nil
+	return undecided, nil
+}
+
+// servesRequests tells whether a package can start or register a handler.
+func servesRequests(path string) bool {
+	return path == "net/http" || within(path, lambdaPackage) || within(path, urlPackage)
+}
+
+// checkStarts reports the handlers of API requests that are started without a guard.
+func (r *reporter) checkStarts(started []start) {
+	for _, s := range started {
+		if s.api && s.verdict == bare {
+			r.reportf(s.call.Pos(), "%s runs a handler of API requests without a guard: a request that is sent twice takes effect twice; "+
+				"wrap it with the adapter of its events, e.g. apigateway.HTTP(guard, handler)", s.name)
+		}
 	}
-	return routed.check(pass, started, f.started(started)), nil
 }
 
 // start is a place where a Lambda handler is started.

@@ -1,7 +1,12 @@
 // Package telemetry is a package of somebody else that wraps handlers.
 package telemetry
 
-import "net/http"
+import (
+	"context"
+	"net/http"
+
+	"github.com/aws/aws-lambda-go/events"
+)
 
 func Lambda(handler any) any { return handler }
 
@@ -14,3 +19,12 @@ type Chain struct {
 func New(list ...func(http.Handler) http.Handler) Chain { return Chain{list} }
 
 func (c Chain) Then(h http.Handler) http.Handler { return h }
+
+// Adapter serves events by a handler of net/http.
+type Adapter struct{ handler http.Handler }
+
+func NewAdapter(h http.Handler) *Adapter { return &Adapter{h} }
+
+func (a *Adapter) Proxy(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {
+	return events.APIGatewayV2HTTPResponse{}, nil
+}

@@ -3,9 +3,11 @@ package main
 
 import (
 	"context"
+	"net/http"
 
 	"example.com/firstwriter/idempotency"
 	"example.com/ownhandlers"
+	"example.com/telemetry"
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
 )
@@ -25,6 +27,8 @@ func main() {
 	lambda.Start(ownhandlers.New(g))
 	lambda.Start(ownhandlers.API{}.Handle)
 	lambda.Start(registry["guard"](v2))
+
+	lambda.Start(telemetry.NewAdapter(http.NewServeMux()).Proxy) // judged by its routes
 
 	c := make(chan handler, 1)
 	lambda.Start(<-c)

@@ -4,10 +4,12 @@ package main
 import (
 	"context"
 	"errors"
+	"net/http"
 	"os"
 
 	"example.com/firstwriter/idempotency"
 	"example.com/firstwriter/idempotency/apigateway"
+	"example.com/firstwriter/idempotency/httpserver"
 	"example.com/telemetry"
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambda"
@@ -61,6 +63,8 @@ func named(g *idempotency.Guard) (h apigateway.HTTPHandler) {
 	return
 }
 
+func create(w http.ResponseWriter, r *http.Request) {}
+
 func start(h apigateway.HTTPHandler) { lambda.Start(h) }
 
 func wrapped(g *idempotency.Guard, h apigateway.HTTPHandler) { lambda.Start(apigateway.HTTP(g, h)) }
@@ -91,6 +95,10 @@ func main() {
 	lambda.Start(a.create)
 	start(handler)
 	wrapped(g, v2)
+
+	middleware := httpserver.Middleware(g, httpserver.Options{})
+	adapter := telemetry.NewAdapter(middleware(http.HandlerFunc(create)))
+	lambda.Start(adapter.Proxy)
 
 	global = apigateway.HTTP(g, v2)
 	lambda.Start(func(ctx context.Context, e events.APIGatewayV2HTTPRequest) (events.APIGatewayV2HTTPResponse, error) {

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"os"
 
 	"example.com/firstwriter/idempotency"
@@ -29,6 +30,8 @@ func newHandler(g *idempotency.Guard) (apigateway.HTTPHandler, error) {
 	return apigateway.HTTP(g, v2), nil
 }
 
+func create(w http.ResponseWriter, r *http.Request) {}
+
 func start(h apigateway.HTTPHandler) {
 	lambda.Start(h) // want `unguarded: lambda.Start`
 }
@@ -39,6 +42,9 @@ func main() {
 	lambda.Start(logged(v2))            // want `unguarded: lambda.Start`
 	lambda.Start(telemetry.Lambda(v2))  // want `unguarded: lambda.Start`
 	lambda.StartHandlerFunc(logged(v2)) // want `unguarded: lambda.StartHandlerFunc`
+
+	adapter := telemetry.NewAdapter(http.HandlerFunc(create))
+	lambda.Start(adapter.Proxy) // want `unguarded: lambda.Start`
 
 	h := apigateway.HTTP(g, v2)
 	if os.Getenv("DEBUG") != "" {
