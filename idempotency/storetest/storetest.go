@@ -41,6 +41,8 @@ type Options struct {
 	LoseStep func(ctx context.Context, r *idempotency.Record, i int) error
 	// Histories is how many concurrent histories are recorded and checked. Default 40.
 	Histories int
+	// FailFast makes [Check] end with the first part of the suite that finds something. Default: it runs all of them.
+	FailFast bool
 	// Resends says that the store sends a call again by itself when it gets no answer, and that answers do get lost in
 	// this test. An answer may then hide that the same call took effect before. Default: no.
 	Resends bool
@@ -68,6 +70,9 @@ func Check(ctx context.Context, s idempotency.Store, opts ...func(*Options)) err
 	for _, c := range checks {
 		if err := c.run(newProbe(ctx, s, o)); err != nil {
 			wrong = append(wrong, fmt.Errorf("%s: %w", c.name, err))
+			if o.FailFast {
+				break
+			}
 		}
 	}
 	return errors.Join(wrong...)

@@ -168,7 +168,7 @@ func TestBrokenConditions(t *testing.T) {
 			t.Parallel()
 			d := newDatabase(t)
 			b := broken{d.client, c.from, c.to, new(atomic.Int64)}
-			err := storetest.Check(t.Context(), dynamostore.New(b, records), d.options, func(o *storetest.Options) { o.Histories = 1 })
+			err := storetest.Check(t.Context(), dynamostore.New(b, records), d.options, func(o *storetest.Options) { o.Histories, o.FailFast = 1, true })
 			if err == nil || b.changed.Load() == 0 {
 				t.Errorf("%d calls changed, and the suite says %v", b.changed.Load(), err)
 			}
