@@ -29,7 +29,9 @@ func (w *world) started(a *attempt, r *run) {
 	l.derived[a.caller.order] = r.derived
 	l.epoch = max(l.epoch, r.epoch)
 	if a.recovered = r.recovery; !r.recovery {
-		a.ran, l.unresolved = true, true
+		// One that starts when another has the claim already, as happens where clocks are far apart, is fenced: the record
+		// says nothing about it.
+		a.ran, l.unresolved = true, l.unresolved || l.holder == a
 	}
 }
 
