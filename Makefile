@@ -83,11 +83,12 @@ fuzz: ## every fuzz test for FUZZTIME (60s) each
 			go test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s $$(dirname $$file) || exit 1; \
 		done; done
 
-lint: ## gofmt, go vet, staticcheck; every scenario of failure has a test
+lint: ## gofmt, go vet, staticcheck, idemlint; every scenario of failure has a test
 	@unformatted=$$(gofmt -l .); test -z "$$unformatted" || { echo "run gofmt -w on:" $$unformatted; exit 1; }
 	go vet ./...
 	go tool staticcheck ./...
 	./integration/coverage-of-failures
+	go run ./idempotency/cmd/idemlint -template template.yaml ./...
 
 validate: ## cfn-lint on the template, where it is installed
 	@if command -v cfn-lint >/dev/null; then cfn-lint template.yaml && echo "template.yaml is clean"; \

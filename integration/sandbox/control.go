@@ -25,6 +25,9 @@ type control struct {
 	tables []string           // the template's, by name
 }
 
+// handler serves the control routes.
+//
+//idemlint:ignore unguarded -- what they do is for tests, and not worth a record
 func (c *control) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /_sandbox/token", c.token)
