@@ -34,14 +34,14 @@ func (k *keys) checkCallers(r *reporter, fn *ast.FuncDecl, culprit string, depth
 	}
 }
 
-// isPrivateTo tells whether a key is minted in the function that sets it.
+// isPrivateTo tells whether a key is minted, on each call, in the function that sets it.
 func (k *keys) isPrivateTo(from *origins, fn *ast.FuncDecl) bool {
 	for _, at := range from.mints {
 		if at.Pos() < fn.Pos() || at.End() > fn.End() {
 			return false
 		}
 	}
-	return true
+	return len(from.mints) > 0
 }
 
 // around lists the nodes that a node stands in, from the declaration inwards.

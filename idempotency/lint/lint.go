@@ -31,7 +31,7 @@ func Analyzers() []*analysis.Analyzer {
 //go:embed doc/*.md
 var pages embed.FS
 
-// page returns the documentation of a rule as go/analysis wants it: a line of summary first, which the page's title is.
+// page returns the documentation of a rule as go/analysis wants it: a line of summary first, taken from the page's title.
 func page(rule string) string {
 	text, err := pages.ReadFile("doc/" + rule + ".md")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // function, !Sub x and {Fn::Sub: x}, are one node with a call.
 type node struct {
 	line   int
-	text   string   // of a scalar, and of a template that nothing is known of: ""
+	text   string   // of a scalar, else ""
 	keys   []string // of a mapping, in the order written
 	fields map[string]*node
 	items  []*node

@@ -97,3 +97,20 @@ func server(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 }
+
+// headers makes a key where the caller has none; the caller below has.
+func headers(req *http.Request, key string) {
+	if key == "" {
+		key = uuid.NewString()
+	}
+	req.Header.Set("Idempotency-Key", key)
+}
+
+func keeps(c *http.Client, req *http.Request) error {
+	for {
+		headers(req, "order-42")
+		if _, err := c.Do(req); err == nil {
+			return nil
+		}
+	}
+}
