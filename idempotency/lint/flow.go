@@ -80,13 +80,7 @@ func (f *flow) value(e ast.Expr, result int, fr *frame) verdict {
 	case *ast.SelectorExpr:
 		return f.selector(e, fr)
 	case *ast.CallExpr:
-		key := calling{e, result, fr}
-		v, known := f.called[key]
-		if !known {
-			v = f.call(e, result, fr)
-			f.called[key] = v
-		}
-		return v
+		return f.remembered(calling{e, result, fr})
 	case *ast.UnaryExpr:
 		return f.value(e.X, -1, fr)
 	case *ast.StarExpr:
@@ -99,6 +93,17 @@ func (f *flow) value(e ast.Expr, result int, fr *frame) verdict {
 		return f.value(e.X, -1, fr)
 	}
 	return unknown
+}
+
+// remembered returns the verdict on a call, which is followed once, unless that was given up.
+func (f *flow) remembered(c calling) verdict {
+	v, known := f.called[c]
+	if !known {
+		if v = f.call(c.call, c.result, c.frame); f.steps <= maxSteps {
+			f.called[c] = v
+		}
+	}
+	return v
 }
 
 // object returns the verdict on what a name stands for where it is used.
