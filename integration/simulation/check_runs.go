@@ -17,7 +17,7 @@ func (w *world) started(a *attempt, r *run) {
 		w.violate("C4", "the handler of attempt %d starts twice", a.n)
 	case !a.machine.clock().Before(a.lease.Add(-w.set.skew)):
 		w.violate("T4", "the %s of attempt %d starts without a lease", what, a.n)
-	case l.unresolved && !r.recovery && w.set.policy != idempotency.Rerun && !(w.set.policy == idempotency.Recover && (a.recovered || a.resumes)):
+	case l.unresolved && l.holder == a && !r.recovery && w.set.policy != idempotency.Rerun && !(w.set.policy == idempotency.Recover && (a.recovered || a.resumes)):
 		w.violate("O1", "attempt %d runs, although it is not known what an earlier one did", a.n)
 	}
 	if !w.set.apart {
@@ -29,8 +29,8 @@ func (w *world) started(a *attempt, r *run) {
 	l.derived[a.caller.order] = r.derived
 	l.epoch = max(l.epoch, r.epoch)
 	if a.recovered = r.recovery; !r.recovery {
-		// One that starts when another has the claim already, as happens where clocks are far apart, is fenced: the record
-		// says nothing about it.
+		// One that starts when another has the claim already is fenced, and the record says nothing about it. That takes
+		// clocks that are far apart; with others it is R2's.
 		a.ran, l.unresolved = true, l.unresolved || l.holder == a
 	}
 }
