@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,6 +28,9 @@ type resolver interface {
 	Resolve(context.Context, idempotency.Resolution) error
 }
 
+// reserved is a step that a run has taken.
+var reserved = idempotency.RecordedStep{Name: "reserve", Result: []byte(`"r-1"`)}
+
 // inState brings a record of owner A into a state.
 func inState(ctx context.Context, s idempotency.Store, id, state string, lease time.Time) error {
 	held := idempotency.Record{ID: id, Version: idempotency.SchemaVersion, Status: idempotency.Processing, Owner: "A", Epoch: t0.UnixMilli(),
@@ -35,6 +39,10 @@ func inState(ctx context.Context, s idempotency.Store, id, state string, lease t
 		return nil
 	}
 	err := s.Claim(ctx, idempotency.Claim{Record: held, Now: t0, Skew: skew})
+	state, withStep := strings.CutSuffix(state, ", with a step")
+	if withStep {
+		err = errors.Join(err, s.Checkpoint(ctx, idempotency.Checkpoint{Held: &held, Step: reserved, Until: t0.Add(time.Hour)}))
+	}
 	switch state {
 	case "orphaned":
 		return errors.Join(err, s.Orphan(ctx, idempotency.Orphaning{ID: id, Owner: "A"}))
@@ -47,18 +55,31 @@ func inState(ctx context.Context, s idempotency.Store, id, state string, lease t
 	return err
 }
 
-// resolutions are an operator's writes on a record: as it was seen and not, at clocks around the end of the lease.
-func resolutions(id string, lease time.Time) (ws []idempotency.Resolution) {
-	small := &idempotency.Response{Status: 201, Header: http.Header{"Location": {"/x"}}, Body: []byte("{}")}
+// sightings are what an operator may have seen of a record of A's: as it is, and not.
+func sightings(id string, lease time.Time) (all []*idempotency.Record) {
 	for _, owner := range []string{"A", "B"} {
 		for _, epoch := range []int64{t0.UnixMilli(), t0.UnixMilli() + 1} {
-			for _, known := range []time.Time{lease, lease.Add(time.Millisecond), idempotency.Orphaned()} {
-				for _, at := range []time.Time{lease.Add(-time.Millisecond), lease, lease.Add(time.Millisecond), lease.Add(48 * time.Hour)} {
-					for _, response := range []*idempotency.Response{nil, small} {
-						ws = append(ws, idempotency.Resolution{Owner: "operator", Response: response, At: at, ExpiresAt: t0.Add(30 * time.Hour),
-							Seen: &idempotency.Record{ID: id, Status: idempotency.Processing, Owner: owner, Epoch: epoch, LeaseUntil: known}})
-					}
+			for _, steps := range [][]idempotency.RecordedStep{nil, {reserved}} {
+				for _, known := range []time.Time{lease, lease.Add(time.Millisecond), idempotency.Orphaned()} {
+					all = append(all, &idempotency.Record{ID: id, Status: idempotency.Processing, Owner: owner, Epoch: epoch, LeaseUntil: known, Steps: steps})
 				}
+				all = append(all, &idempotency.Record{ID: id, Status: idempotency.Released, Owner: owner, Epoch: epoch, Steps: steps})
+			}
+		}
+	}
+	return all
+}
+
+// resolutions are an operator's writes on a record, at clocks around the end of the lease.
+func resolutions(id string, lease time.Time) (ws []idempotency.Resolution) {
+	small := &idempotency.Response{Status: 201, Header: http.Header{"Location": {"/x"}}, Body: []byte("{}")}
+	for _, seen := range sightings(id, lease) {
+		for _, at := range []time.Time{lease.Add(-time.Millisecond), lease, lease.Add(time.Millisecond), lease.Add(48 * time.Hour)} {
+			for _, response := range []*idempotency.Response{nil, small} {
+				ws = append(ws, idempotency.Resolution{Seen: seen, Owner: "operator", Response: response, At: at, ExpiresAt: t0.Add(30 * time.Hour)})
+			}
+			if seen.Status == idempotency.Released {
+				break // a lease that has ended is no matter of the clock
 			}
 		}
 	}
@@ -71,7 +92,8 @@ func TestResolutionsAgree(t *testing.T) {
 	_, client := newTable(t)
 	memory, remote := &idempotency.Memory{}, dynamostore.New(client, table)
 	lease, n, accepted := t0.Add(30*time.Second), 0, 0
-	for _, state := range []string{"none", "processing", "orphaned", "released", "completed"} {
+	for _, state := range []string{"none", "processing", "processing, with a step", "orphaned", "orphaned, with a step", "released",
+		"released, with a step", "completed", "completed, with a step"} {
 		for i := range resolutions("", lease) {
 			n++
 			id := fmt.Sprint("id-", n)
@@ -99,8 +121,9 @@ func TestResolutionsAgree(t *testing.T) {
 			}
 		}
 	}
-	// Processing: as seen, at three of the clocks. Orphaned: its lease as seen, at every clock. Both with two responses.
-	if n != 480 || accepted != 2*(3+4) {
+	// With two responses each, processing: as seen, at three of the clocks; orphaned: its lease as seen, at every clock; both with
+	// a step and without. Released: with its step only.
+	if n != 9*4*2*(3*4+1)*2 || accepted != 2*(3+3+4+4+1) {
 		t.Errorf("%d of %d combinations were accepted", accepted, n)
 	}
 }
@@ -219,12 +242,12 @@ func dated(t *testing.T, server *dynamofake.Server, date ...string) *dynamodb.Cl
 
 const noon = "Mon, 30 Nov 2026 12:00:00 GMT"
 
-// TestUnfinished: a scan finds processing records, and those that cannot be read whatever their status, over several pages,
-// and tells the database's time: F33, F34.
+// TestUnfinished: a scan finds processing records, released ones with steps, and those that cannot be read whatever their status,
+// over several pages, and tells the database's time: F33, F34.
 func TestUnfinished(t *testing.T) {
 	server, client := newTable(t)
 	s, ctx := dynamostore.New(client, table), t.Context()
-	for i, state := range []string{"processing", "orphaned", "released", "completed", "completed", "completed", "released"} {
+	for i, state := range []string{"processing", "orphaned", "released", "completed", "completed", "completed", "released", "released, with a step"} {
 		if err := inState(ctx, s, fmt.Sprint("id-", i), state, t0); err != nil {
 			t.Fatal(err)
 		}
@@ -250,11 +273,11 @@ func TestUnfinished(t *testing.T) {
 			t.Errorf("the database's time is %v", at)
 		}
 	})
-	want := map[string]idempotency.Status{"id-0": "processing", "id-1": "processing", "id-4": "completed", "id-5": "", "id-6": "released"}
+	want := map[string]idempotency.Status{"id-0": "processing", "id-1": "processing", "id-4": "completed", "id-5": "", "id-6": "released", "id-7": "released"}
 	if diff := cmp.Diff(want, found); diff != "" || err != nil {
 		t.Errorf("%s%v", diff, err)
 	}
-	if total.Items < 13 || total.ReadUnits < 100 {
+	if total.Items < 14 || total.ReadUnits < 100 {
 		t.Errorf("read %+v, want every item counted", total)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"firstwriter/idempotency"
 )
 
-// Resolve settles an orphan for an operator, by one conditional UpdateItem after one PutItem for each body item. It
-// returns an [*idempotency.RefusedError] with the record that stands where that is not the orphan any more that was seen.
+// Resolve settles a record for an operator, by one conditional UpdateItem after one PutItem for each body item. It
+// returns an [*idempotency.RefusedError] with the record that stands where that is not any more as it was seen.
 func (s *Store) Resolve(ctx context.Context, w idempotency.Resolution) error {
 	e := release(idempotency.Release{Owner: w.Owner, ExpiresAt: w.ExpiresAt})
 	if w.Response != nil {
@@ -31,14 +31,23 @@ func (s *Store) Resolve(ctx context.Context, w idempotency.Resolution) error {
 	return s.update(ctx, "resolution", w.Seen.ID, resolve(w, e))
 }
 
-// resolve makes the update of a run that ends the update of an orphan: under the resolution's own token, if the record
-// is the orphan that was seen.
+// seenSame: nobody has claimed the record since it was seen.
+const seenSame = "#owner = :seen_owner AND epoch = :seen_epoch"
+
+// resolve makes the update of a run that ends the update of a record that was seen: under the resolution's own token, if the
+// record is that orphan still, or released with these steps.
 func resolve(w idempotency.Resolution, end expression) expression {
 	end.update = "SET #owner = :me, " + strings.TrimPrefix(end.update, "SET ")
-	end.condition = "#status = :processing AND #owner = :seen_owner AND epoch = :seen_epoch AND lease_until = :seen_lease AND lease_until <= :now"
 	end.values[":seen_owner"], end.values[":seen_epoch"] = str(w.Seen.Owner), num(w.Seen.Epoch)
+	if w.Seen.Status == idempotency.Released {
+		delete(end.values, ":processing")
+		end.values[":released"], end.values[":steps"] = str(string(idempotency.Released)), num(len(w.Seen.Steps))
+		end.condition = seenSame + " AND #status = :released AND size(steps) = :steps" // without steps there is no size
+		return end
+	}
+	end.condition = seenSame + " AND #status = :processing AND lease_until = :seen_lease AND lease_until <= :now"
 	end.values[":seen_lease"], end.values[":now"] = millis(w.Seen.LeaseUntil), millis(w.At)
-	return end
+	return end.afterSteps(len(w.Seen.Steps))
 }
 
 // Look reads a record for a person, by a consistent GetItem, and tells the database's time: the answer's Date, in whole

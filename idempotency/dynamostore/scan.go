@@ -25,8 +25,8 @@ type Scanned struct {
 }
 
 // Unfinished calls found with every record of a table that is not plainly finished, in no order, and with the database's
-// time as [Store.Look] tells it: processing records, and those that this code cannot read, whatever their status, as Look
-// returns them. Body items are not read: a completed record whose body is lost is not found.
+// time as [Store.Look] tells it: processing records, released ones with steps, and those that this code cannot read, whatever
+// their status, as Look returns them. Body items are not read: a completed record whose body is lost is not found.
 //
 // It reads the whole table, eventually consistently, at half a read unit for each 4 KB: for operators, not for requests.
 // It needs dynamodb:Scan.
@@ -54,7 +54,10 @@ func Unfinished(ctx context.Context, client Scanner, table string, found func(r 
 	return total, nil
 }
 
-// finished reports whether a record can be read and is no longer processing.
+// finished reports whether a record can be read, is no longer processing, and has no steps that wait for another attempt.
 func finished(r *idempotency.Record) bool {
-	return r.Fault == nil && r.Status != idempotency.Processing && slices.Contains(idempotency.ReadableVersions(), r.Version)
+	if r.Fault != nil || !slices.Contains(idempotency.ReadableVersions(), r.Version) {
+		return false
+	}
+	return r.Status == idempotency.Completed || r.Status == idempotency.Released && len(r.Steps) == 0
 }

@@ -156,19 +156,27 @@ type resolver interface {
 	Resolve(context.Context, idempotency.Resolution) error
 }
 
-// resolutions settle what was seen, with a response and without, around the end of its lease.
+// resolutions settle what was seen, with a response and without, around the end of its lease; or what was released.
 func (p *probe) resolutions(r resolver) (ws []func(id string) call) {
+	settle := func(owner string, taken int, status idempotency.Status, until, at time.Time) {
+		for _, answer := range []*idempotency.Response{nil, response("operator", 100)} {
+			ws = append(ws, func(id string) call {
+				seen := newRecord(id, owner, p.t0)
+				seen.Status, seen.LeaseUntil, seen.Steps = status, until, steps(taken)
+				return resolve(r, idempotency.Resolution{Seen: &seen, Owner: "operator", Response: answer,
+					At: at, ExpiresAt: ceilSecond(p.t0.Add(2 * retention))})
+			})
+		}
+	}
 	for _, until := range p.leases() {
 		for _, late := range []time.Duration{-time.Millisecond, 0} {
-			for _, answer := range []*idempotency.Response{nil, response("operator", 100)} {
-				ws = append(ws, func(id string) call {
-					seen := newRecord(id, "A", p.t0)
-					seen.LeaseUntil = until
-					return resolve(r, idempotency.Resolution{Seen: &seen, Owner: "operator", Response: answer,
-						At: until.Add(late), ExpiresAt: ceilSecond(p.t0.Add(2 * retention))})
-				})
-			}
+			settle("A", 0, idempotency.Processing, until, until.Add(late))
 		}
+	}
+	first := p.t0.Add(lease + skew)
+	for taken := range 3 {
+		settle("A", taken, idempotency.Processing, first, first)
+		settle("me", taken, idempotency.Released, time.Time{}, first) // only a record of me's is released with steps
 	}
 	return ws
 }
