@@ -68,7 +68,11 @@ func (e Entry) sound() bool {
 	req, err := http.NewRequest(e.Method, e.URL, nil)
 	_, keyErr := idempotency.ParseKey(http.Header{idempotency.KeyHeader: {quote(e.Key)}})
 	body := sha256.Sum256(e.Body)
-	return err == nil && keyErr == nil && req.URL.Host != "" && e.Method != "" && len(e.BodyHash) == sha256.Size &&
+	hop := req
+	if err == nil && e.Hop != "" {
+		hop, err = http.NewRequest(e.Method, e.Hop, nil)
+	}
+	return err == nil && sameOrigin(req, hop) && keyErr == nil && req.URL.Host != "" && e.Method != "" && len(e.BodyHash) == sha256.Size &&
 		(e.Body == nil || bytes.Equal(body[:], e.BodyHash)) && e.Until.After(e.At) &&
 		(e.Status == 0 || e.Status >= 100 && e.Status <= 999)
 }

@@ -32,7 +32,8 @@ type Journal interface {
 type Entry struct {
 	Key      string      `json:"key"` // without quotes
 	Method   string      `json:"method"`
-	URL      string      `json:"url"`                // without user and password
+	URL      string      `json:"url"`                // of the first request, without user and password
+	Hop      string      `json:"hop,omitempty"`      // where a redirect within the origin took it; "": nowhere
 	Header   http.Header `json:"header,omitempty"`   // what describes the body: Content-Type and Content-Encoding
 	BodyHash []byte      `json:"body_sha256"`        // SHA-256 of the body
 	Body     []byte      `json:"body,omitempty"`     // where it is kept, until the answer
@@ -45,7 +46,7 @@ type Entry struct {
 
 // Reasons why an operation is not begun, or resumed, under a key that the journal knows.
 var (
-	ErrKeyUsed      = errors.New("the key belongs to another request; give this one a key of its own")
+	ErrKeyUsed      = errors.New("the key belongs to another request")
 	ErrKeyForgotten = errors.New("the server may have forgotten the key, so that it would be a new operation; find out by other means what became of the old one")
 	ErrFromFuture   = errors.New("the entry is dated in the future, so its age is not known; set the clock right")
 	ErrNeedsBody    = errors.New("the journal does not hold the body; give it again")
@@ -55,35 +56,45 @@ var (
 const clockSlack = time.Minute
 
 // Follow makes the entry of an operation that is begun now, where the journal holds an older one under its key: the same
-// operation goes on and keeps its first time. It is for implementations of [Journal]. The errors are [ErrKeyUsed],
+// operation goes on and keeps its first time and URL. The same is what has the same method, body and URL, where the URL
+// may also be the one to which it was redirected. It is for implementations of [Journal]. The errors are [ErrKeyUsed],
 // [ErrKeyForgotten] and [ErrFromFuture].
 func (e Entry) Follow(old Entry) (Entry, error) {
-	same := bytes.Equal(e.BodyHash, old.BodyHash)
+	same := bytes.Equal(e.BodyHash, old.BodyHash) && (e.URL == old.URL || e.URL == old.Hop)
 	switch {
 	case old.At.After(e.At.Add(clockSlack)):
 		return Entry{}, ErrFromFuture
 	case old.Status != 0 && !e.At.Before(old.Until):
 		return e, nil
-	case !same || old.Status == 0 && (e.Method != old.Method || e.URL != old.URL): // a redirect may have changed these
-		return Entry{}, ErrKeyUsed
+	case !same || old.Status == 0 && e.Method != old.Method: // a redirect may have changed the method
+		return Entry{}, old.used()
 	case !e.At.Before(old.Until):
 		return Entry{}, ErrKeyForgotten
 	}
-	e.At, e.Until = old.At, old.Until
+	e.At, e.Until, e.URL, e.Hop = old.At, old.Until, old.URL, cmp.Or(e.Hop, old.Hop)
 	if e.Body == nil {
 		e.Body = old.Body
 	}
 	return e, nil
 }
 
-// Request makes the request of an unfinished operation, with its key. The body is the entry's, where it is kept, else the
+// used says that an entry's key is not for another request, and what to do instead. While the outcome is open, a new key
+// is bad advice: the other request may be the same operation, written differently.
+func (e Entry) used() error {
+	if e.Status == 0 {
+		return fmt.Errorf("%w, which has no final answer yet; resume that one, or finish it first: with a new key the operation may take effect twice", ErrKeyUsed)
+	}
+	return fmt.Errorf("%w; give this one a key of its own", ErrKeyUsed)
+}
+
+// Request makes the request of an unfinished operation, with its key; a redirected one is sent to where it was. The body is the entry's, where it is kept, else the
 // given one: [ErrNeedsBody] and [ErrKeyUsed] say that it is missing or another. Credentials are the caller's to add.
 func (e Entry) Request(ctx context.Context, body []byte) (*http.Request, error) {
 	if e.Body != nil {
 		body = e.Body
 	}
 	if sum := sha256.Sum256(body); !bytes.Equal(sum[:], e.BodyHash) {
-		err := ErrKeyUsed
+		err := e.used()
 		if body == nil {
 			err = ErrNeedsBody
 		}
@@ -93,7 +104,7 @@ func (e Entry) Request(ctx context.Context, body []byte) (*http.Request, error) 
 	if len(body) > 0 {
 		content = bytes.NewReader(body)
 	}
-	req, err := http.NewRequestWithContext(WithKey(ctx, e.Key), e.Method, e.URL, content)
+	req, err := http.NewRequestWithContext(WithKey(ctx, e.Key), e.Method, cmp.Or(e.Hop, e.URL), content)
 	if err != nil {
 		return nil, fmt.Errorf("httpclient: %w", err)
 	}
@@ -144,7 +155,11 @@ func (o *operation) note() (err error) {
 	if j == nil {
 		return nil
 	}
-	e := Entry{Key: o.outcome.Key, Method: o.req.Method, URL: bareURL(o.req.URL), At: o.start.UTC().Round(0)}
+	first := firstHop(o.req)
+	e := Entry{Key: o.outcome.Key, Method: o.req.Method, URL: bareURL(first.URL), At: o.start.UTC().Round(0)}
+	if first != o.req {
+		e.Hop = bareURL(o.req.URL)
+	}
 	e.Until, e.Header = e.At.Add(o.t.cfg.Retention), http.Header{}
 	for _, name := range []string{"Content-Type", "Content-Encoding"} {
 		if values := o.req.Header[name]; values != nil {
@@ -161,6 +176,13 @@ func (o *operation) note() (err error) {
 		o.until = o.entry.Until
 	}
 	return nil
+}
+
+// leadsBack reports whether an answer is a redirect of an operation that was already redirected. Its answer comes from
+// where it is: whether anybody follows the redirect is not known here.
+func (o *operation) leadsBack() bool {
+	again := o.outcome.Status == http.StatusTemporaryRedirect || o.outcome.Status == http.StatusPermanentRedirect
+	return again && o.entry.Hop != "" && o.entry.Hop != bareURL(o.req.URL)
 }
 
 // bareURL writes a URL without credentials and without what is not sent.

@@ -123,13 +123,16 @@ func TestFollow(t *testing.T) {
 		err   error
 		fresh bool // it starts anew
 	}{
+		"redirected, unfinished":    {entry(func(e *Entry) { e.Hop = "http://server/new" }), nil, false},
+		"sent on":                   {entry(func(e *Entry) { e.URL, e.Hop = "http://server/old", "http://server/" }), nil, false},
+		"other URL, finished":       {entry(func(e *Entry) { e.URL, e.Status = "http://other/", 201 }), ErrKeyUsed, false},
 		"goes on":                   {entry(nil), nil, false},
 		"finished":                  {entry(func(e *Entry) { e.Status = 201 }), nil, false},
 		"other body":                {entry(func(e *Entry) { e.BodyHash = nil }), ErrKeyUsed, false},
 		"other body, finished":      {entry(func(e *Entry) { e.BodyHash, e.Status = nil, 201 }), ErrKeyUsed, false},
 		"other method":              {entry(func(e *Entry) { e.Method = "PUT" }), ErrKeyUsed, false},
 		"other URL":                 {entry(func(e *Entry) { e.URL = "http://other/" }), ErrKeyUsed, false},
-		"redirected":                {entry(func(e *Entry) { e.URL, e.Status = "http://server/old", 307 }), nil, false},
+		"redirected":                {entry(func(e *Entry) { e.Status = 307 }), nil, false},
 		"at the end of retention":   {entry(func(e *Entry) { e.Until = now }), ErrKeyForgotten, false},
 		"just before":               {entry(func(e *Entry) { e.Until = now.Add(1) }), nil, false},
 		"past it, finished":         {entry(func(e *Entry) { e.Until, e.Status = now, 201 }), nil, true},
@@ -146,7 +149,7 @@ func TestFollow(t *testing.T) {
 		if c.fresh {
 			want = now
 		}
-		if err == nil && (!got.At.Equal(want) || got.Status != 0 || got.URL != begun.URL) {
+		if err == nil && (!got.At.Equal(want) || got.Status != 0 || got.URL != c.old.URL || got.Hop != c.old.Hop) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

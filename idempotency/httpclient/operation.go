@@ -151,7 +151,7 @@ func (o *operation) wait(d time.Duration) error {
 // finish notes a final answer.
 func (o *operation) finish(res *http.Response) *http.Response {
 	o.outcome.Final = true
-	if j := o.t.cfg.Journal; j != nil {
+	if j := o.t.cfg.Journal; j != nil && !o.leadsBack() {
 		if err := j.Finish(o.entry.answered(o.outcome, time.Now())); err != nil {
 			o.outcome.Unrecorded = fmt.Errorf("httpclient: the answer is not in the journal: %w", err)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -160,7 +161,7 @@ func (o *options) finish(ctx context.Context, e environment, t *httpclient.Trans
 	return code
 }
 
-// describe names an operation for people.
+// describe names an operation for people, by the URL to which it is sent when it is resumed.
 func describe(e httpclient.Entry) string {
-	return fmt.Sprintf("%s %s, key %s, begun %s", e.Method, e.URL, shellWord(e.Key), e.At.Local().Format(time.DateTime))
+	return fmt.Sprintf("%s %s, key %s, begun %s", e.Method, cmp.Or(e.Hop, e.URL), shellWord(e.Key), e.At.Local().Format(time.DateTime))
 }
