@@ -28,14 +28,18 @@ func tellClocks(out io.Writer, c idempotency.Clocks) {
 // announce says what a resolution will do, and for how long.
 func (c *change) announce(w idempotency.Resolution) string {
 	until := fmt.Sprintf("until %s (--retention %v)", instant(w.ExpiresAt), c.retention)
-	if w.Response == nil {
+	n := len(w.Seen.Steps)
+	switch {
+	case w.Response == nil && n > 0:
+		return fmt.Sprintf("%s\nIts key is kept for it until %s, with its steps, and is new after that.", announceRerun(w.Seen), instant(w.ExpiresAt))
+	case w.Response == nil:
 		return announceRerun(w.Seen) + "\nIts key is kept for it " + until + ", and is new after that."
 	}
 	text := fmt.Sprintf("Every retry %s will get this response:\n%s"+
 		"That is right only if you know that the operation came to this. Writes that its handler enlists are not made.",
 		until, responseText(w.Response, !c.yes))
-	if n := len(w.Seen.Steps); n > 0 {
-		text += fmt.Sprintf("\nIts %d recorded steps are forgotten; none is undone by this.", n)
+	if n > 0 {
+		text += fmt.Sprintf("\nThis forgets its %s, and undoes none.", recordedSteps(n))
 	}
 	for _, doubt := range doubts(w.Response) {
 		text += "\nWarning: " + doubt
@@ -49,11 +53,18 @@ func announceRerun(seen *idempotency.Record) string {
 	case seen.Compensating():
 		return "The operation failed for good. The next retry will go on with undoing its steps."
 	case n > 0:
-		return fmt.Sprintf("The next retry will run the operation again, but for the %d steps that are recorded. That is right only if you know that\n"+
-			"what the run before did after them took no effect, or is safe to repeat.", n)
+		return fmt.Sprintf("The next retry will run the operation again, but for its %s. That is right only if you know that\n"+
+			"what the run before did after that took no effect, or is safe to repeat.", recordedSteps(n))
 	}
 	return "The next retry will run the operation again. That is right only if you know that the run before took no effect, or that\n" +
 		"its effects are safe to repeat."
+}
+
+func recordedSteps(n int) string {
+	if n == 1 {
+		return "1 recorded step"
+	}
+	return fmt.Sprintf("%d recorded steps", n)
 }
 
 // responseText shows a response line by line. The first bytes of its body are shown to somebody who is asked, not to a script's

@@ -19,7 +19,7 @@ import (
 // maxBody is what Lambda can answer with, in bytes.
 const maxBody = 6 << 20
 
-// change is a command that settles an orphan.
+// change is a command that settles a record.
 type change struct {
 	lookup
 	yes       bool
@@ -35,7 +35,7 @@ func (c *change) define(flags *flag.FlagSet) {
 	c.lookup.define(flags)
 	flags.BoolVar(&c.yes, "yes", false, "do not ask")
 	flags.DurationVar(&c.retention, "retention", idempotency.DefaultRetention, "how long the record answers retries from now on: give\n"+
-		"the guard's Retention where that is not its default, which is this one's too;\nafter it the key is new, and a retry runs the operation")
+		"the guard's Retention where that is not its default, which is this one's too;\nafter it the key is new, and a retry runs the operation; an orphan with steps that is let\ngo stays for as long as it would have stayed, if that is longer: for a year if it was for good")
 }
 
 func (c *change) defineResponse(flags *flag.FlagSet) {
@@ -65,7 +65,7 @@ func runRelease(ctx context.Context, e environment, flags *flag.FlagSet, args []
 	return c.run(ctx, e, id, nil)
 }
 
-// runResolve records a response as an orphan's outcome, or lets its operation run again.
+// runResolve records a response as the outcome of an operation that nobody finishes, or lets it run again.
 func runResolve(ctx context.Context, e environment, flags *flag.FlagSet, args []string) error {
 	var c change
 	c.define(flags)

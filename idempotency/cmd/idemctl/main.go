@@ -1,12 +1,14 @@
-// Command idemctl is for operators of a table of idempotency records: it looks records up, settles orphans, and lists
-// what is stuck.
+// Command idemctl is for operators of a table of idempotency records: it looks records up, settles operations that nobody
+// finishes, and lists what is stuck.
 //
 //	idemctl id      --scope SCOPE --key KEY|-          the id of a key's record
 //	idemctl inspect ID | --scope SCOPE --key KEY|-     what a record says
-//	idemctl resolve ID … --status 201 --body FILE|-    record a response as an orphan's outcome
+//	idemctl resolve ID … --status 201 --body FILE|-    record a response as the outcome of an orphan, or of a released
+//	                                                   operation with steps
 //	idemctl resolve ID … --rerun                       let an orphan's operation run again
 //	idemctl release ID …                               alias of resolve --rerun
-//	idemctl watch                                      what is stuck, by age: orphans, and records that cannot be read
+//	idemctl watch                                      what is stuck, by age: orphans, released operations with steps, and
+//	                                                   records that cannot be read
 //
 // Commands name their flags with --help. A guard's secret is read from IDEMPOTENCY_SECRET and is never a flag. Keys are not
 // printed; recorded headers and bodies are with --show-body, and the response that is about to be recorded in the question. Text
@@ -55,10 +57,12 @@ var commands = map[string]command{
 	"id":      {"id --scope SCOPE --key KEY|-", "Prints the id of a key's record, as the guard computes it. It makes no call.", runID},
 	"inspect": {"inspect ID | --scope SCOPE --key KEY|-", "Shows a record by a consistent read: its state, its times, the names of its steps, and the recorded response without its body.", runInspect},
 	"resolve": {"resolve ID | --scope SCOPE --key KEY|-   --status N [--header 'Name: value']… [--body FILE|-] | --rerun",
-		"Settles an orphan: records a response, which every retry then gets, or lets the next retry run the operation again.\n" + fenced, runResolve},
+		"Settles an orphan: records a response, which every retry then gets, or lets the next retry run the operation again.\n" +
+			"A released operation with steps that nobody finishes can be given a response too.\n" + fenced, runResolve},
 	"release": {"release ID | --scope SCOPE --key KEY|-", "Alias of resolve --rerun: lets an orphan's operation run again.\n" + fenced, runRelease},
 	"watch": {"watch [--older-than 5m] [--every 1m]",
-		"Lists what is stuck, the oldest claim first: processing records whose lease is over, and records that cannot be read.\n" +
+		"Lists what is stuck, the oldest claim first: processing records whose lease is over; released operations with steps, which\n" +
+			"were answered 429 or 503, say, and wait for a retry to go on after them; and records that cannot be read.\n" +
 			"It reads the whole table, and says what that cost. It does not look for body items that are missing.", runWatch},
 }
 
@@ -120,7 +124,7 @@ func dispatch(ctx context.Context, e environment, args []string) error {
 }
 
 func help(out io.Writer) error {
-	fmt.Fprintln(out, "idemctl looks up idempotency records, settles orphans and lists what is stuck. Commands:")
+	fmt.Fprintln(out, "idemctl looks up idempotency records, settles operations that nobody finishes and lists what is stuck. Commands:")
 	for _, name := range []string{"id", "inspect", "resolve", "release", "watch"} {
 		fmt.Fprintf(out, "\n  idemctl %s\n      %s\n", commands[name].synopsis, strings.ReplaceAll(commands[name].help, "\n", "\n      "))
 	}

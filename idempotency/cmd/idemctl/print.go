@@ -82,9 +82,22 @@ func ago(seconds *int64) string {
 	case seconds == nil:
 		return ""
 	case *seconds < 0:
-		return (time.Duration(-*seconds) * time.Second).String() + " in the future"
+		return age(-*seconds) + " in the future"
 	}
-	return (time.Duration(*seconds) * time.Second).String() + " ago"
+	return age(*seconds) + " ago"
+}
+
+// age is a number of seconds for people: from two days on, in days and hours.
+func age(seconds int64) string {
+	const hour, day = 60 * 60, 24 * 60 * 60
+	switch days, hours := seconds/day, seconds%day/hour; {
+	case days < 2:
+		return (time.Duration(seconds) * time.Second).String()
+	case hours == 0:
+		return fmt.Sprintf("%d days", days)
+	default:
+		return fmt.Sprintf("%d days %dh", days, hours)
+	}
 }
 
 // count is a number for a row; nothing where it is 0.

@@ -13,12 +13,13 @@ import (
 
 // The states of a record to an operator.
 const (
-	stateLive       = "running"       // its lease is not known to be over
-	stateOrphan     = "orphan"        // its lease is over, and nobody knows what the run did
-	stateUndoing    = "uncompensated" // an orphan that failed for good, and whose steps are not all undone
-	stateReleased   = "released"      // the next attempt runs
-	stateCompleted  = "completed"     // retries get the response
-	stateUnreadable = "unreadable"    // retries get 503; nothing changes it
+	stateLive       = "running"              // its lease is not known to be over
+	stateOrphan     = "orphan"               // its lease is over, and nobody knows what the run did
+	stateUndoing    = "uncompensated"        // an orphan that failed for good, and whose steps are not all undone
+	stateReleased   = "released"             // the next attempt runs
+	stateHalfway    = "released, with steps" // the same, and goes on after them; nobody has come again yet
+	stateCompleted  = "completed"            // retries get the response
+	stateUnreadable = "unreadable"           // retries get 503; nothing changes it
 )
 
 // sighting is a record as it was seen.
@@ -128,6 +129,8 @@ func stateOf(r *idempotency.Record, clocks idempotency.Clocks) string {
 		return stateLive
 	case r.Status == idempotency.Completed:
 		return stateCompleted
+	case r.Status == idempotency.Released && len(r.Steps) > 0:
+		return stateHalfway
 	case r.Status == idempotency.Released:
 		return stateReleased
 	}

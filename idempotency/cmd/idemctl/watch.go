@@ -31,7 +31,7 @@ func runWatch(ctx context.Context, e environment, flags *flag.FlagSet, args []st
 	var o output
 	p.define(flags)
 	o.define(flags)
-	older := flags.Duration("older-than", 0, "only orphans that were claimed longer ago than this;\nrecords that cannot be read are listed always")
+	older := flags.Duration("older-than", 0, "only orphans, and released operations with steps, that were claimed longer ago than this;\nrecords that cannot be read are listed always")
 	every := flags.Duration("every", 0, "look again after this time, until interrupted; every look reads the whole table")
 	id, err := parse(flags, args)
 	switch {
@@ -112,8 +112,8 @@ func look(ctx context.Context, e environment, client dynamostore.Scanner, table 
 	return found, err
 }
 
-// add counts a record, or lists it where retries of its key get no further by themselves. Orphans are listed from an age on; an
-// age that is not known, since the claiming machine's clock was ahead, is old enough.
+// add counts a record, or lists it where retries of its key get no further by themselves. Orphans and released records
+// with steps are listed from an age on; an age that is not known, since the claiming machine's clock was ahead, is old enough.
 func (s *stuck) add(seen sighting, older time.Duration) {
 	switch v := viewOf(seen, false); stateToNewer(seen) {
 	case stateLive:
