@@ -19,13 +19,17 @@ var ErrOtherOrigin = errors.New("the server redirects the operation to another o
 type keyInContext struct{}
 
 // WithKey gives the operations that are sent with the context their key: 1 to 255 characters of printable ASCII, without
-// quotes. Use it to send again what an earlier program began; a key in a request's own header does the same. Without
-// either, each operation gets a key of its own, a random UUID (RFC 9562, version 4).
+// quotes. An operation that is given an empty one is not sent. Use it to send again what an earlier program began; a key in
+// a request's own header does the same. Without either, each operation gets a key of its own, a random UUID (RFC 9562,
+// version 4).
 func WithKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyInContext{}, key)
 }
 
-var errTwoKeys = errors.New("the request's header and its context give different keys")
+var (
+	errTwoKeys  = errors.New("the request's header and its context give different keys")
+	errEmptyKey = errors.New("WithKey was given an empty key; leave it out for a new one")
+)
 
 // operationKey is a key in both spellings.
 type operationKey struct{ bare, quoted string }
@@ -39,16 +43,18 @@ func keyOf(req *http.Request) (operationKey, error) {
 		}
 		header = first.Header // as it was sent, with the key
 	}
-	given, _ := req.Context().Value(keyInContext{}).(string)
+	given, inContext := req.Context().Value(keyInContext{}).(string)
 	_, inHeader := header[idempotency.KeyHeader]
-	if !inHeader && given == "" {
+	switch {
+	case inContext && given == "":
+		return operationKey{}, errEmptyKey
+	case !inHeader && !inContext:
 		return mint()
-	}
-	if !inHeader {
+	case !inHeader:
 		header = http.Header{idempotency.KeyHeader: {quote(given)}}
 	}
 	key, err := idempotency.ParseKey(header)
-	if err == nil && given != "" && given != key {
+	if err == nil && inContext && given != key {
 		err = errTwoKeys
 	}
 	return operationKey{key, quote(key)}, err

@@ -66,6 +66,23 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestEmptyKey: a key that is empty, from a variable that is not set, does not become a new one. No method is sent then.
+func TestEmptyKey(t *testing.T) {
+	for _, method := range []string{http.MethodPost, http.MethodGet} {
+		for _, header := range []string{"", "k"} {
+			s := &script{steps: []step{{status: 201}}}
+			tr := newTransport(t, quick(func(c *Config) { c.Base = s }))
+			req := post(t, "http://server/", "x").WithContext(WithKey(t.Context(), ""))
+			if req.Method = method; header != "" {
+				req.Header.Set(idempotency.KeyHeader, header)
+			}
+			if _, _, err := tr.Do(req); !errors.Is(err, errEmptyKey) || len(s.sent) != 0 {
+				t.Errorf("%s, header %q: %v, sent %d times", method, header, err, len(s.sent))
+			}
+		}
+	}
+}
+
 func TestMintedKeys(t *testing.T) {
 	s := &script{steps: []step{{status: 503}, {status: 201}}}
 	seen := map[string]bool{}

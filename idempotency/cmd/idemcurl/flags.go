@@ -79,7 +79,7 @@ func (o *options) define(in io.Reader) {
 		return o.addBody(in, v, "application/x-www-form-urlencoded", "&")
 	})
 	f.Func("json", "`data` of the body as JSON, or @FILE or @-", func(v string) error { return o.addBody(in, v, "application/json", "") })
-	f.StringVar(&o.key, "key", "", "`key` of the operation (default: a new UUID); for resume: finish this operation only")
+	f.Func("key", "`key` of the operation (default: a new UUID); for resume: finish this operation only", o.setKey)
 	f.BoolVar(&o.bare, "bare", false, "send the key without quotes")
 	f.BoolVar(&o.include, "i", false, "print status and headers of the answer, too")
 	f.BoolVar(&o.silent, "s", false, "do not show attempts")
@@ -125,6 +125,18 @@ func (o *options) addHeader(line string) error {
 		return errors.New("give the key by --key")
 	}
 	o.header.Add(name, strings.TrimSpace(value))
+	return nil
+}
+
+// setKey takes no empty key: it comes from a variable that is not set, and would mean a new operation, or all.
+func (o *options) setKey(key string) error {
+	switch {
+	case key == "":
+		return errors.New("it is empty; leave --key out if that is meant")
+	case o.key != "":
+		return errors.New("give one --key")
+	}
+	o.key = key
 	return nil
 }
 

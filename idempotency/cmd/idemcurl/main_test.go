@@ -231,6 +231,7 @@ func TestUsage(t *testing.T) {
 		{"-H", "A: b\r\nC: d", "http://a/"}, {"-H", "Idempotency-Key: k", "http://a/"}, {"-d", "@/missing", "http://a/"},
 		{"--max-attempts", "-1", "http://a/"}, {"--max-time", "48h", "http://a/"}, {"-X", "PO ST", "http://a/"},
 		{"resume", "http://a/"}, {"resume", "-X", "PUT"},
+		{"--key", "", "http://127.0.0.1:1/"}, {"--key=", "http://127.0.0.1:1/"}, {"resume", "--key", ""}, {"--key", "a", "--key", "b", "http://127.0.0.1:1/"},
 	} {
 		if code, out, complaints := curl(t, t.TempDir(), "", args...); code != 64 || out != "" || !strings.HasPrefix(complaints, "idemcurl: ") {
 			t.Errorf("%q: exit %d\n%s%s", args, code, out, complaints)
