@@ -37,6 +37,7 @@ type Attempt struct {
 	mu          sync.Mutex
 	log         *stepLog    // set once, under mu; nil where the handler takes no steps
 	compensate  bool        // guarded by mu; set by the handler
+	returned    bool        // guarded by mu; the handler has
 	enlisted    []any       // guarded by mu
 	disposition Disposition // guarded by mu; set by the handler
 	withheld    bool        // guarded by mu; set by the handler
@@ -145,6 +146,13 @@ func recordedForm(r *Response) Response {
 	return Response{Status: r.Status, Header: recordable(r.Header), Body: r.Body}
 }
 
+// hasReturned reports whether the handler has.
+func (t *Attempt) hasReturned() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.returned
+}
+
 // decided is what the handler has said, or 0.
 func (t *Attempt) decided() Disposition {
 	t.mu.Lock()
@@ -155,6 +163,12 @@ func (t *Attempt) decided() Disposition {
 // dispose says what becomes of the claim after a response, or after an error, where r is nil. What was an orphan before
 // the recovery function ran stays one, unless the function has found the response.
 func (t *Attempt) dispose(r *Response) Disposition {
+	if t.record.Compensating() { // nothing is undecided any more
+		if r == nil {
+			return Doubt
+		}
+		return Keep
+	}
 	d := t.decided()
 	if d == 0 && r != nil {
 		d = cmp.Or(t.guard.cfg.Disposition(r), DispositionByStatus(r))

@@ -25,6 +25,8 @@ const (
 // that was declared is recorded, whatever the handler returns. Of the writes that the handler enlists with the response, such
 // an attempt commits those of a handler that calls Compensate again; what must go with the failure belongs into an undo.
 //
+// It is the handler that declares a failure: the recovery function does not know the undos.
+//
 // A step that failed is not undone, since it is not recorded: declare a failure final only when its effect is known. Undos
 // run within the handler's time, and may run again after a crash: give what they call [StepRun.Key], which differs from
 // that of their step.
@@ -53,7 +55,10 @@ func (r *Record) Compensating() bool {
 // afterHandler looks at what the handler returned in the light of the recorded steps: it compensates where that is called
 // for, and refuses an answer for good of a handler that has not come to all of them.
 func (t *Attempt) afterHandler(ctx context.Context, r *Response, err error) (*Response, error) {
-	if t.log == nil && len(t.record.Steps) == 0 || t.recovering {
+	switch {
+	case t.recovering && t.compensates() && r != nil:
+		return nil, errors.New("idempotency: the recovery function called Compensate, but the undos are the handler's: let it return nil, so that the handler runs and calls it")
+	case t.recovering, t.log == nil && len(t.record.Steps) == 0:
 		return r, err
 	}
 	l := t.steps()
@@ -129,6 +134,7 @@ type failedAnswer struct {
 // undo undoes the recorded steps, the last one first, but for those that are undone already. An attempt that cannot go
 // on leaves the rest to the next one.
 func (t *Attempt) undo(ctx context.Context) error {
+	t.undoFailures = t.record.UndoFailures + 1 // until it comes to the end: an undo may panic
 	recorded, _ := t.record.taken()
 	for i, s := range slices.Backward(recorded) {
 		name := undoPrefix + s.Name
@@ -143,6 +149,7 @@ func (t *Attempt) undo(ctx context.Context) error {
 			return t.uncompensated(fmt.Errorf("%s: %w", name, err))
 		}
 	}
+	t.undoFailures = 0
 	return nil
 }
 

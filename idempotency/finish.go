@@ -78,6 +78,11 @@ func (t *Attempt) limit(ctx context.Context, now time.Time) (limited context.Con
 func (t *Attempt) call(hctx context.Context, start time.Time, run RunHandler) (*Response, error) {
 	defer func() { t.handlerTook += t.guard.cfg.Now().Sub(start) }()
 	r, err := run(hctx)
+	if !t.recovering {
+		t.mu.Lock()
+		t.returned = true
+		t.mu.Unlock()
+	}
 	if err == nil && r != nil {
 		r, err = t.own(r)
 	}
@@ -273,11 +278,15 @@ func (t *Attempt) letGo(ctx context.Context) {
 	t.release(ctx)
 }
 
-// release gives the claim back, best effort.
+// release gives the claim back, best effort. A record with steps stays as long as they do: the next attempt must not take
+// them again.
 func (t *Attempt) release(ctx context.Context) error {
 	limited := newTimeout(context.WithoutCancel(ctx), letGoBudget)
 	defer limited.end()
 	expires := ceilSeconds(t.guard.cfg.Now().Add(t.guard.cfg.Retention))
+	if len(t.record.Steps) > 0 {
+		expires = t.stepsUntil()
+	}
 	return t.guard.cfg.Store.Release(limited, Release{ID: t.id, Owner: t.asker.Owner, ExpiresAt: expires})
 }
 

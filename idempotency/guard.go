@@ -313,7 +313,7 @@ func (t *Attempt) invalid(ctx context.Context, refusal *Response) answer {
 	}
 	switch d := t.decide(seen); d {
 	case DecideTakeover:
-		if seen.Status == Processing {
+		if seen.Status == Processing || len(seen.Steps) > 0 { // something of an earlier attempt may have taken effect
 			return *t.turnAway(ctx, DecideUnknown, seen)
 		}
 		return answer{outcome: OutcomeRejected, response: refusal}

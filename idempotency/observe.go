@@ -53,6 +53,9 @@ func (t *Attempt) observed(ctx context.Context, serve func(context.Context) answ
 	t.storeCtx = attemptContext{ctx, t, storeKey{}}
 	a = answer{outcome: OutcomeOrphaned, err: errPanicked} // unless it returns
 	defer func() {
+		if a.err == errPanicked && t.undoFailures > 0 {
+			a.outcome = OutcomeUncompensated
+		}
 		e := Event{Outcome: a.outcome, ID: t.id, Endpoint: t.request.Route, Takeover: t.rerun, Orphan: t.orphanAge, Duration: t.guard.cfg.Now().Sub(start),
 			Handler: t.handlerTook, Store: t.spent(), UndoFailures: t.undoFailures, Err: a.err}
 		if a.response != nil {

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf8"
 )
 
 // Limits of recorded steps.
@@ -43,8 +45,9 @@ var (
 // recorded, and the error is a [*BusinessError]: its Answer is what fn gave for conditions that do not hold, and nil where
 // fn gave nothing, or the write is wrong in itself.
 //
-// Every other error means that the step could not be recorded; the handler's context has ended, and no further step runs in
-// this attempt. A result has at most [MaxStepResult] bytes.
+// Every other error means that the step is not recorded. A step that was refused before it ran, over its name say, leaves
+// the handler as it was. Where it has run and cannot be recorded, the handler's context has ended, and no further step runs
+// in this attempt. A result has at most [MaxStepResult] bytes, and must come back from its JSON form.
 func Step[T any](ctx context.Context, name string, fn func(context.Context, *StepRun) (T, error), opts ...StepOption[T]) (result T, err error) {
 	t := AttemptFrom(ctx)
 	if t == nil {
@@ -54,7 +57,14 @@ func Step[T any](ctx context.Context, name string, fn func(context.Context, *Ste
 	for _, set := range opts {
 		set(&o)
 	}
-	raw, err := t.step(ctx, name, func(ctx context.Context, s *StepRun) (any, error) { return fn(ctx, s) }, o.compensation())
+	raw, err := t.step(ctx, name, func(ctx context.Context, s *StepRun) (raw []byte, failed, unfit error) {
+		made, err := fn(ctx, s)
+		if err != nil {
+			return nil, err, nil
+		}
+		raw, err = writeResult[T](name, made)
+		return raw, nil, err
+	}, o.compensation())
 	if err != nil {
 		return result, err
 	}
@@ -81,7 +91,7 @@ func (o *stepOptions[T]) compensation() undoFunc {
 	}
 	return func(ctx context.Context, s *StepRun, raw []byte) error {
 		var result T
-		if err := readResult(s.name, raw, &result); err != nil {
+		if err := readResult(strings.TrimPrefix(s.name, undoPrefix), raw, &result); err != nil {
 			return err
 		}
 		return o.undo(ctx, s, result)
@@ -95,8 +105,28 @@ func readResult(name string, raw []byte, into any) error {
 	return nil
 }
 
+// writeResult is a result as it is recorded. What could not be read back is an error: the next attempt would fail over it.
+func writeResult[T any](name string, result T) ([]byte, error) {
+	raw, err := json.Marshal(result)
+	var back T
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("idempotency: the result of step %q cannot be recorded: %w", name, err)
+	case !utf8.Valid(raw):
+		return nil, fmt.Errorf("idempotency: the result of step %q cannot be recorded: it holds text that is not UTF-8", name)
+	case len(raw) > MaxStepResult:
+		return nil, fmt.Errorf("idempotency: the result of step %q has %d bytes as JSON and was not recorded; the limit is %d: keep the data elsewhere, and let the result say where",
+			name, len(raw), MaxStepResult)
+	}
+	if err := json.Unmarshal(raw, &back); err != nil {
+		return nil, fmt.Errorf("idempotency: the result of step %q cannot be recorded: a %T does not come back from JSON: %w", name, result, err)
+	}
+	return raw, nil
+}
+
 type (
-	stepFunc func(context.Context, *StepRun) (any, error)
+	// stepFunc runs a step: failed is its own error, unfit says that it ran and why its result cannot be recorded.
+	stepFunc func(context.Context, *StepRun) (raw []byte, failed, unfit error)
 	undoFunc func(ctx context.Context, s *StepRun, raw []byte) error
 )
 
@@ -105,6 +135,7 @@ type StepRun struct {
 	attempt  *Attempt
 	name     string
 	enlisted []any // guarded by attempt.mu
+	over     bool  // guarded by attempt.mu
 }
 
 // Name is the step's name; an undo's is "undo:" and the name of its step.
@@ -135,7 +166,7 @@ func (c *stepContext) Value(key any) any {
 
 // Enlist gives the store a write, in the store's own type, to commit together with what is recorded next: in a step's
 // context its checkpoint, else the response. All or nothing: it is dropped if that is not recorded. It reports whether there
-// is an attempt in the context. Handlers call the Enlist function of the store's package.
+// is an attempt in the context, and the step is not over. Handlers call the Enlist function of the store's package.
 func Enlist(ctx context.Context, write any) bool {
 	t := AttemptFrom(ctx)
 	if t == nil {
@@ -148,6 +179,9 @@ func Enlist(ctx context.Context, write any) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if s.over {
+		return false
+	}
 	s.enlisted = append(s.enlisted, write)
 	return true
 }

@@ -2,13 +2,11 @@ package idempotency
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // stepLog is how far an attempt's handler has come in its steps. The steps themselves are in the attempt's record.
@@ -41,6 +39,8 @@ func (t *Attempt) step(ctx context.Context, name string, fn stepFunc, undo undoF
 	switch {
 	case l.fatal != nil:
 		return nil, l.fatal
+	case t.hasReturned():
+		return nil, fmt.Errorf("idempotency: step %q began after the handler had returned", name)
 	case t.recovering:
 		return nil, fmt.Errorf("idempotency: step %q: steps belong to the handler, not to the recovery function", name)
 	}
@@ -75,19 +75,13 @@ func (t *Attempt) takeStep(ctx context.Context, name string, fn stepFunc) ([]byt
 		return nil, context.Cause(ctx)
 	}
 	s := &StepRun{attempt: t, name: name}
-	result, err := fn(&stepContext{ctx, s}, s)
-	if err != nil {
-		return nil, err
-	}
-	raw, err := json.Marshal(result)
+	raw, failed, unfit := fn(&stepContext{ctx, s}, s)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("idempotency: the result of step %q cannot be recorded: %w", name, err)
-	case !utf8.Valid(raw):
-		return nil, fmt.Errorf("idempotency: the result of step %q cannot be recorded: it holds text that is not UTF-8", name)
-	case len(raw) > MaxStepResult:
-		return nil, fmt.Errorf("idempotency: the result of step %q has %d bytes as JSON and was not recorded; the limit is %d: keep the data elsewhere, and let the result say where",
-			name, len(raw), MaxStepResult)
+	case failed != nil:
+		s.writes()
+		return nil, failed
+	case unfit != nil:
+		return nil, t.giveUp(unfit)
 	}
 	if err := t.checkpoint(ctx, RecordedStep{Name: name, Result: raw}, s.writes()); err != nil {
 		return nil, err
@@ -95,11 +89,19 @@ func (t *Attempt) takeStep(ctx context.Context, name string, fn stepFunc) ([]byt
 	return t.resultOf(ctx, len(t.record.Steps)-1)
 }
 
-// writes are what was enlisted in the step.
+// writes ends the step, and returns what was enlisted in it.
 func (s *StepRun) writes() []any {
 	s.attempt.mu.Lock()
 	defer s.attempt.mu.Unlock()
+	s.over = true
 	return s.enlisted
+}
+
+// giveUp says that no step can be recorded any more, and stops the handler.
+func (t *Attempt) giveUp(why error) error {
+	t.log.fatal = why
+	t.stop()
+	return why
 }
 
 // isStepName reports whether handlers may give a step this name. It leaves out the colon, which the names of undos have.
@@ -129,7 +131,7 @@ func (t *Attempt) resultOf(ctx context.Context, i int) ([]byte, error) {
 func (t *Attempt) checkpoint(ctx context.Context, s RecordedStep, enlisted []any) error {
 	limited := newTimeout(context.WithoutCancel(ctx), t.budget*3/4)
 	defer limited.end()
-	err := t.guard.cfg.Store.Checkpoint(limited, Checkpoint{Held: &t.record, Step: s, Enlisted: enlisted, Until: t.stepsUntil()})
+	err := t.guard.cfg.Store.Checkpoint(limited, Checkpoint{Held: &t.record, Step: s, Enlisted: enlisted, Until: t.stepsUntil().Add(leaseToExpiry)})
 	var business *BusinessError
 	if errors.As(err, &business) {
 		return err
@@ -138,18 +140,16 @@ func (t *Attempt) checkpoint(ctx context.Context, s RecordedStep, enlisted []any
 		s, err = t.recordedAfterAll(ctx, s, err)
 	}
 	if err != nil {
-		t.log.fatal = err
-		t.stop()
-		return err
+		return t.giveUp(err)
 	}
 	t.record.Steps = append(t.record.Steps, s)
 	return nil
 }
 
-// longRetention is how long results that are kept apart stay under the policies that keep orphans until somebody looks.
+// longRetention is how long recorded steps stay under the policies that keep orphans until somebody looks.
 const longRetention = 365 * 24 * time.Hour
 
-// stepsUntil is until when results that are kept apart are needed: as long as an unfinished record is kept.
+// stepsUntil is until when the steps of an unfinished operation are kept, from now on.
 func (t *Attempt) stepsUntil() time.Time {
 	keep := max(orphanRetention, t.guard.cfg.Retention)
 	if t.guard.cfg.Orphans != Rerun {

@@ -251,7 +251,46 @@ func TestStepItemsOutliveTheirRecord(t *testing.T) {
 		fmt.Sscan(it["expires_at"].(*types.AttributeValueMemberN).Value, &at)
 		expires[it["v"] != nil] = at
 	}
-	if record, result := expires[true], expires[false]; result < record+3600 || result > record+3600+60 {
-		t.Errorf("the record expires at %d, the result %d s later; want an hour", record, result-record)
+	if record, result := expires[true], expires[false]; result < record+25*3600 || result > record+25*3600+60 {
+		t.Errorf("the record expires at %d, the result %d s later; want a day and an hour", record, result-record)
 	}
+}
+
+// TestStepsOutliveTheirRecord: the results that are kept apart from a record stay as long as the record does, however long
+// its operation is tried again; and a released record stays as long as its steps would.
+func TestStepsOutliveTheirRecord(t *testing.T) { // F85, F96
+	synctest.Test(t, func(t *testing.T) {
+		e := newEndpoint(t)
+		_, err := e.client.UpdateTimeToLive(t.Context(), &dynamodb.UpdateTimeToLiveInput{TableName: aws.String(table),
+			TimeToLiveSpecification: &types.TimeToLiveSpecification{AttributeName: aws.String("expires_at"), Enabled: aws.Bool(true)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		charges, undone := 0, 0
+		handle := func(ctx context.Context) (*idempotency.Response, error) {
+			_, err := idempotency.Step(ctx, "charge", func(context.Context, *idempotency.StepRun) (string, error) {
+				charges++
+				return strings.Repeat("x", 4000), nil
+			}, idempotency.Undo(func(context.Context, *idempotency.StepRun, string) error {
+				if undone++; undone < 9 {
+					return errors.New("the provider is away")
+				}
+				return nil
+			}))
+			if err != nil {
+				return nil, err
+			}
+			idempotency.AttemptFrom(ctx).Compensate()
+			return &idempotency.Response{Status: 402, Body: []byte("declined")}, nil
+		}
+		for n := range 9 {
+			ctx, cancel := context.WithTimeout(context.Background(), 28*time.Second)
+			r := e.guard.Serve(ctx, orderRequest("k", "1"), handle)
+			cancel()
+			if want := map[bool]int{false: 500, true: 402}[n == 8]; r.Status != want || undone != n+1 || charges != 1 {
+				t.Fatalf("day %d: %d %s, undone %d times, %d charges", 4*n, r.Status, r.Body, undone, charges)
+			}
+			time.Sleep(4 * 24 * time.Hour)
+		}
+	})
 }

@@ -140,7 +140,7 @@ func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
 	if r.Body.Chunks == 0 {
 		return nil
 	}
-	whole, err := s.load(ctx, responseOf(r), r.Body)
+	whole, _, err := s.load(ctx, responseOf(r), r.Body)
 	if err != nil {
 		return err
 	}
@@ -148,10 +148,10 @@ func (s *Store) LoadBody(ctx context.Context, r *idempotency.Record) error {
 	return nil
 }
 
-// load puts together what is kept in body items.
-func (s *Store) load(ctx context.Context, of place, items idempotency.BodyItems) ([]byte, error) {
+// load puts together what is kept in body items, and tells when the last of them expires.
+func (s *Store) load(ctx context.Context, of place, items idempotency.BodyItems) (whole []byte, expires time.Time, err error) {
 	chunks := make([][]byte, items.Chunks)
-	err := each(ctx, items.Chunks, func(ctx context.Context, n int) error {
+	err = each(ctx, items.Chunks, func(ctx context.Context, n int) error {
 		it, err := s.get(ctx, of.item(items.Sum, n))
 		if err != nil {
 			return fmt.Errorf("dynamostore: body item %d: %w", n, err)
@@ -161,16 +161,20 @@ func (s *Store) load(ctx context.Context, of place, items idempotency.BodyItems)
 			return fmt.Errorf("dynamostore: body item %d of %d: %w", n, items.Chunks, idempotency.ErrBodyLost)
 		}
 		chunks[n] = data.Value
+		if n == items.Chunks-1 {
+			d := decoder{item: it}
+			expires = time.Unix(d.num("expires_at"), 0)
+		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, expires, err
 	}
-	whole, err := unpack(bytes.Join(chunks, nil), items.Encoding)
+	whole, err = unpack(bytes.Join(chunks, nil), items.Encoding)
 	if sum := sha256.Sum256(whole); err != nil || !bytes.Equal(sum[:], items.Sum) {
-		return nil, fmt.Errorf("dynamostore: body of %d items does not match its checksum: %w", items.Chunks, idempotency.ErrBodyLost)
+		return nil, expires, fmt.Errorf("dynamostore: body of %d items does not match its checksum: %w", items.Chunks, idempotency.ErrBodyLost)
 	}
-	return whole, nil
+	return whole, expires, nil
 }
 
 func unpack(stored []byte, encoding string) ([]byte, error) {

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"firstwriter/idempotency"
@@ -42,18 +45,51 @@ func crowded(r *idempotency.Record, steps, n int, s idempotency.RecordedStep) bo
 	return sizeOf(r)+steps+inline > recordSize && inline > stepSize(s.Name, stepApart(n, body{}, r.Owner))
 }
 
-// LoadStep implements [idempotency.Store]. It reads the body items of the result, one GetItem each.
+// LoadStep implements [idempotency.Store]. It reads the body items of the result, one GetItem each. Of a record whose lease
+// is live, it lets them live as long as the record, with one UpdateItem each where it must: an operation that is tried
+// again for weeks needs them still. Who looks at an orphan changes nothing.
 func (s *Store) LoadStep(ctx context.Context, r *idempotency.Record, i int) error {
 	step := &r.Steps[i]
 	if step.Result != nil {
 		return nil
 	}
-	whole, err := s.load(ctx, stepOf(r, step.Apart.Owner), step.Apart.BodyItems)
+	of := stepOf(r, step.Apart.Owner)
+	whole, expires, err := s.load(ctx, of, step.Apart.BodyItems)
 	if err != nil {
 		return err
 	}
 	step.Result = whole
+	if until := stepsNeeded(r); expires.Before(until) && time.Now().Before(r.LeaseUntil) {
+		return s.prolong(ctx, of, step.Apart.BodyItems, until.Add(prolongAhead))
+	}
 	return nil
+}
+
+const (
+	unsettled    = 365 * 24 * time.Hour // how long the results of a record without an expiry live after its last attempt
+	prolongAhead = 24 * time.Hour       // so that attempts within a day need not prolong again
+)
+
+// stepsNeeded is until when the results of a processing record's steps are needed.
+func stepsNeeded(r *idempotency.Record) time.Time {
+	if r.ExpiresAt.IsZero() {
+		return r.LeaseUntil.Add(unsettled)
+	}
+	return r.ExpiresAt.Add(bodyOutlives)
+}
+
+// prolong moves the expiry of body items.
+func (s *Store) prolong(ctx context.Context, of place, items idempotency.BodyItems, until time.Time) error {
+	return each(ctx, items.Chunks, func(ctx context.Context, n int) error {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: s.table, Key: key(of.item(items.Sum, n)),
+			ConditionExpression: aws.String("attribute_exists(id)"), UpdateExpression: aws.String("SET expires_at = :until"),
+			ExpressionAttributeValues: item{":until": seconds(until)}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
+		spentWriting(ctx, nil)
+		if err != nil {
+			return fmt.Errorf("dynamostore: keep body item %d: %w", n, err)
+		}
+		return nil
+	})
 }
 
 func inlineStep(n int, result []byte) types.AttributeValue {

@@ -159,6 +159,8 @@ func (w *world) expected(a *attempt, met *standing) class {
 		return reused
 	case r.Status == idempotency.Completed:
 		return replay
+	case r.Status == idempotency.Released && a.outlawed && len(r.Steps) > 0:
+		return unresolved
 	case r.Status == idempotency.Released:
 		return "a run"
 	case a.metAt.Before(r.LeaseUntil):
