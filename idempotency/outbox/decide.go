@@ -83,14 +83,14 @@ const (
 )
 
 // verdict tells refusals that are the entry's own fault from all others. Those are tried again: a missing permission is
-// nothing that the events should pay for.
+// nothing that the events should pay for, on a source or detail type neither.
 //
 // Source: docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEventsResultEntry.html
 func (a Answer) verdict() verdict {
 	switch a.Code {
 	case "":
 		return published
-	case "MalformedDetail", "InvalidArgument", "NotAuthorizedForSourceException", "NotAuthorizedForDetailTypeException", refusedAlone:
+	case "MalformedDetail", "InvalidArgument", refusedAlone:
 		return never
 	}
 	return tryAgain

@@ -146,6 +146,8 @@ func TestHandle(t *testing.T) {
 		}}, batch: inserts("a:1", "a:2"), calls: "[[a:1] [a:2] [a:2]]"},
 		"missing permission is not the event's fault": {world: world{answer: refuse("AccessDeniedException", "a:1")}, batch: inserts("a:1"),
 			calls: "[[a:1] [a:1] [a:1]]", failed: "1"},
+		"nor is one for its source": {world: world{answer: refuse("NotAuthorizedForSourceException", "a:1")}, batch: inserts("a:1"),
+			calls: "[[a:1] [a:1] [a:1]]", failed: "1"},
 		"refused for good": {world: world{answer: refuse("MalformedDetail", "a:1")}, batch: inserts("a:1", "b:1", "a:2"),
 			calls: "[[a:1 b:1] [a:2]]", aside: "the bus answers MalformedDetail: no"},
 		"unreadable": {batch: bad, calls: "[[a:1] [c:1]]", aside: "its item has no text in detail"},
