@@ -25,7 +25,14 @@ func (o *operation) attempt() (*http.Response, answer) {
 	req := o.req.WithContext(limit.ctx)
 	req.Header, req.Body, req.GetBody, req.ContentLength = o.header, body, o.body.again, o.body.length
 	res, err := o.t.cfg.Base.RoundTrip(req)
-	if err == nil {
+	switch {
+	case err != nil:
+	case res.StatusCode < 200 || res.StatusCode > 999: // net/http passes on 101, and all that it can read as a number
+		err = fmt.Errorf("%w: %d", errNoStatus, res.StatusCode)
+		if res.Body != nil {
+			_ = res.Body.Close() // unread: after a 101 it has no end
+		}
+	default:
 		res.Request = req
 		err = o.answer.take(res, o.t.cfg.MaxAnswer, limit)
 	}
@@ -35,6 +42,8 @@ func (o *operation) attempt() (*http.Response, answer) {
 	}
 	return res, o.answered(res)
 }
+
+var errNoStatus = errors.New("the answer has a status that ends no request")
 
 // resends is how often net/http has sent the current attempt again.
 func (o *operation) resends() int { return int(max(0, o.conns.Load()-1)) }

@@ -14,6 +14,7 @@
 //	no connection                                           yes         nothing was sent
 //	the certificate is not trusted, the URL is none         no          nothing was sent
 //	a connection that broke, an answer that broke off       yes         unknown
+//	a status below 200, such as 101 or 000                  yes         unknown
 //	any answer with Idempotent-Replayed: true               no          final
 //	409 with the problem in-progress                        yes         unknown
 //	409 or 503 with the problem outcome-unknown             409 no      unknown

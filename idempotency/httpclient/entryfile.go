@@ -20,6 +20,7 @@ var (
 	errForeign  = errors.New("not an entry of this journal; move it away")
 	errNewer    = errors.New("an entry of another version of this program")
 	errDamaged  = errors.New("a damaged entry; an operation may be unfinished: find out by other means, then remove it")
+	errUnsound  = errors.New("the entry could not be read back: the request has no good method, URL or key, or its answer no good status")
 	errMisnamed = errors.New("an entry under a wrong name; it was renamed or copied")
 )
 
@@ -30,6 +31,9 @@ func nameOf(key string) string {
 }
 
 func encode(e Entry) ([]byte, error) {
+	if !e.sound() {
+		return nil, errUnsound
+	}
 	text, err := json.Marshal(e)
 	if err != nil {
 		return nil, err

@@ -156,7 +156,7 @@ func (o *operation) note() (err error) {
 		return nil
 	}
 	first := firstHop(o.req)
-	e := Entry{Key: o.outcome.Key, Method: o.req.Method, URL: bareURL(first.URL), At: o.start.UTC().Round(0)}
+	e := Entry{Key: o.outcome.Key, Method: cmp.Or(o.req.Method, http.MethodGet), URL: bareURL(first.URL), At: o.start.UTC().Round(0)}
 	if first != o.req {
 		e.Hop = bareURL(o.req.URL)
 	}

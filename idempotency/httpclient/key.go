@@ -28,6 +28,7 @@ func WithKey(ctx context.Context, key string) context.Context {
 
 var (
 	errTwoKeys  = errors.New("the request's header and its context give different keys")
+	errAltered  = errors.New("without quotes around it, the key would be read as another one; leave out spaces and quotes")
 	errEmptyKey = errors.New("WithKey was given an empty key; leave it out for a new one")
 )
 
@@ -76,7 +77,11 @@ func (k operationKey) spelled(bare bool) (string, error) {
 	if !bare {
 		return k.quoted, nil
 	}
-	if _, err := idempotency.ParseKey(http.Header{idempotency.KeyHeader: {k.bare}}); err != nil {
+	read, err := idempotency.ParseKey(http.Header{idempotency.KeyHeader: {k.bare}})
+	if err == nil && read != k.bare {
+		err = errAltered
+	}
+	if err != nil {
 		return "", fmt.Errorf("BareKeys: %w", err)
 	}
 	return k.bare, nil

@@ -42,6 +42,9 @@ func TestKeys(t *testing.T) {
 		"line break":        {nil, "a\r\nb", false, ""},
 		"sent bare":         {[]string{`"order-42"`}, "", true, "order-42"},
 		"cannot be bare":    {nil, "order 42", true, ""},
+		"bare, space":       {nil, "order-42 ", true, ""},
+		"bare, space first": {nil, " order-42", true, ""},
+		"bare, quotes":      {nil, `"order-42"`, true, ""},
 		"bare from context": {nil, "order-42", true, "order-42"},
 	} {
 		s := &script{steps: []step{{status: 503}, {status: 201}}}
