@@ -68,13 +68,22 @@ func (d *Dir) Begin(e Entry) (Entry, error) {
 	case !errors.Is(err, fs.ErrNotExist):
 		return Entry{}, err
 	}
-	if err := d.write(name, e); err != nil {
-		if old.Key == "" || old.Status != 0 {
-			_ = os.Remove(filepath.Join(d.path, name)) // nothing is sent, so nothing is unfinished
+	placed, err := d.write(name, e)
+	if err != nil {
+		if placed != nil && (old.Key == "" || old.Status != 0) {
+			d.takeBack(name, placed) // nothing is sent, so nothing is unfinished
 		}
 		return Entry{}, err
 	}
 	return e, nil
+}
+
+// takeBack removes a file that was placed here, unless another process has put its own into its place since.
+func (d *Dir) takeBack(name string, placed fs.FileInfo) {
+	path := filepath.Join(d.path, name)
+	if now, err := os.Lstat(path); err == nil && os.SameFile(now, placed) {
+		_ = os.Remove(path)
+	}
 }
 
 // Finish implements [Journal].
@@ -83,7 +92,8 @@ func (d *Dir) Finish(e Entry) error {
 	lock := d.lock(name)
 	lock.Lock()
 	defer lock.Unlock()
-	return d.write(name, e)
+	_, err := d.write(name, e)
+	return err
 }
 
 // Drop implements [Journal].
@@ -146,31 +156,33 @@ func (d *Dir) read(name string) (Entry, error) {
 	return e, nil
 }
 
-// write puts an entry's file into its place, or leaves what was there.
-func (d *Dir) write(name string, e Entry) (err error) {
+// write puts an entry's file into its place, or leaves what was there. It returns the file that it has placed, also where
+// only the last step failed, which makes that last.
+func (d *Dir) write(name string, e Entry) (placed fs.FileInfo, err error) {
 	text, err := encode(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := d.step("create"); err != nil {
-		return err
+		return nil, err
 	}
 	temp, err := os.CreateTemp(d.path, tempPrefix)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() {
 		if err != nil {
 			_ = os.Remove(temp.Name()) // OpenDir does it later, if this fails
 		}
 	}()
-	if err := errors.Join(d.fill(temp, text), temp.Close(), d.step("rename")); err != nil {
-		return err
+	info, err := temp.Stat()
+	if err := errors.Join(err, d.fill(temp, text), temp.Close(), d.step("rename")); err != nil {
+		return nil, err
 	}
 	if err := os.Rename(temp.Name(), filepath.Join(d.path, name)); err != nil {
-		return err
+		return nil, err
 	}
-	return d.sync()
+	return info, d.sync()
 }
 
 func (d *Dir) fill(f *os.File, text []byte) error {

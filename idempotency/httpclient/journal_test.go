@@ -283,6 +283,34 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
+// TestOthersEntry: what another process has begun meanwhile stays where the own entry cannot be written.
+func TestOthersEntry(t *testing.T) {
+	sum := sha256.Sum256([]byte("order"))
+	e := Entry{Key: "k", Method: "POST", URL: "http://server/", BodyHash: sum[:], At: time.Now(), Until: time.Now().Add(time.Hour)}
+	for _, at := range []string{"create", "write", "sync", "rename", "sync folder"} {
+		d := openDir(t)
+		other, err := OpenDir(d.path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.hook = func(step string) error {
+			if step != at {
+				return nil
+			}
+			if _, err := other.Begin(e); err != nil {
+				t.Error(err)
+			}
+			return syscall.ENOSPC
+		}
+		if _, err := d.Begin(e); !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("%s: %v", at, err)
+		}
+		if all, err := other.Entries(); len(all) != 1 || err != nil {
+			t.Errorf("%s: the other's entry is gone: %+v, %v", at, all, err)
+		}
+	}
+}
+
 // TestDamaged: files that are no entries are told of by their names; the others are read, and the damaged ones stay.
 func TestDamaged(t *testing.T) {
 	d := openDir(t)

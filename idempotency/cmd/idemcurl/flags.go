@@ -53,7 +53,7 @@ func parse(in io.Reader, args []string, resuming bool) (*options, error) {
 		o.flags.BoolVar(&o.keepBody, "keep-body", false, "keep the body in the journal until the answer, so that resume needs no -d")
 		o.flags.DurationVar(&o.retention, "retention", 0, "`time` for which the server remembers keys (default 24h)")
 	}
-	words, err := o.words(unglue(args))
+	words, err := o.words(o.unglue(args))
 	switch {
 	case err != nil:
 		return o, err
@@ -104,16 +104,29 @@ func (o *options) words(args []string) (words []string, err error) {
 	}
 }
 
-// unglue takes -XPOST apart, and -H and -d likewise, as curl does.
-func unglue(args []string) (apart []string) {
+// unglue takes -XPOST apart, and -H and -d likewise, as curl does. The value of a flag is left as it is.
+func (o *options) unglue(args []string) (apart []string) {
+	value := false
 	for _, a := range args {
-		if len(a) > 2 && a[0] == '-' && strings.Contains("XHd", a[1:2]) && a[2] != '=' {
+		if !value && len(a) > 2 && a[0] == '-' && strings.Contains("XHd", a[1:2]) && a[2] != '=' {
 			apart = append(apart, a[:2], a[2:])
 			continue
 		}
 		apart = append(apart, a)
+		value = !value && o.takesNext(a)
 	}
 	return apart
+}
+
+// takesNext reports whether the argument after this one is its value.
+func (o *options) takesNext(arg string) bool {
+	name, ok := strings.CutPrefix(arg, "-")
+	f := o.flags.Lookup(strings.TrimPrefix(name, "-"))
+	if !ok || f == nil {
+		return false
+	}
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return !ok || !b.IsBoolFlag()
 }
 
 func (o *options) addHeader(line string) error {
