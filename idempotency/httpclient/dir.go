@@ -15,7 +15,8 @@ import (
 // renamed into its place, and the folder is synced, so that there is no half-written entry to be repaired.
 //
 // Several processes may share a folder. If two of them begin different requests with one given key at the same moment, the
-// journal may miss it; the server does not. A Windows folder cannot be synced, so there an entry may be lost with the
+// journal may miss it; the server does not. The same holds for an entry that one of them begins while the other's folder
+// cannot be synced. A Windows folder cannot be synced, so there an entry may be lost with the
 // machine's power.
 type Dir struct {
 	path  string
