@@ -134,7 +134,7 @@ type failedAnswer struct {
 // undo undoes the recorded steps, the last one first, but for those that are undone already. An attempt that cannot go
 // on leaves the rest to the next one.
 func (t *Attempt) undo(ctx context.Context) error {
-	t.undoFailures = t.record.UndoFailures + 1 // until it comes to the end: an undo may panic
+	t.countFailure() // until it comes to the end: an undo may panic
 	recorded, _ := t.record.taken()
 	for i, s := range slices.Backward(recorded) {
 		name := undoPrefix + s.Name
@@ -187,6 +187,8 @@ func (e *uncompensatedError) Unwrap() error { return e.cause }
 
 // uncompensated counts an attempt that could not undo the operation's steps.
 func (t *Attempt) uncompensated(cause error) error {
-	t.undoFailures = t.record.UndoFailures + 1
+	t.countFailure()
 	return &uncompensatedError{cause}
 }
+
+func (t *Attempt) countFailure() { t.undoFailures = t.record.UndoFailures + 1 }
