@@ -132,7 +132,10 @@ func (a *runtimeAPI) response(w http.ResponseWriter, r *http.Request) {
 		apiError(w, http.StatusBadRequest, "InvalidRequestID", "the process does not have that invocation")
 		return
 	}
-	out := readResponse(r)
+	out, err := readResponse(r)
+	if err != nil {
+		return // the process was killed while it answered, and its end is the outcome; or it hangs until its time is over
+	}
 	out.function = took
 	a.answered()
 	inv.done <- out
@@ -143,18 +146,19 @@ func (a *runtimeAPI) response(w http.ResponseWriter, r *http.Request) {
 	accepted(w)
 }
 
-// readResponse reads a posted response. A runtime that streams says in a trailer that it failed midway.
-func readResponse(r *http.Request) outcome {
+// readResponse reads a posted response. A runtime that streams says in a trailer that it failed midway. The error says that
+// the response broke off.
+func readResponse(r *http.Request) (outcome, error) {
 	body, err := readAll(r.Body, r.ContentLength, maxPayload)
 	switch {
 	case errors.Is(err, errTooLong):
-		return outcome{failure: tooLarge, detail: fmt.Sprintf("the response is over %d bytes", maxPayload)}
+		return outcome{failure: tooLarge, detail: fmt.Sprintf("the response is over %d bytes", maxPayload)}, nil
 	case err != nil:
-		return outcome{failure: functionErr, detail: "the response broke off"}
+		return outcome{}, err
 	case r.Trailer.Get("Lambda-Runtime-Function-Error-Type") != "":
-		return outcome{failure: functionErr, detail: r.Trailer.Get("Lambda-Runtime-Function-Error-Type")}
+		return outcome{failure: functionErr, detail: r.Trailer.Get("Lambda-Runtime-Function-Error-Type")}, nil
 	}
-	return outcome{payload: body}
+	return outcome{payload: body}, nil
 }
 
 func (a *runtimeAPI) failed(w http.ResponseWriter, r *http.Request) {
