@@ -121,3 +121,27 @@ func TestRenewalWhenTakenOver(t *testing.T) {
 		}
 	})
 }
+
+// TestLeaseHasTheMargin: the lease that others see ends later than the time that the owner works, by the greatest difference
+// between two clocks: F19, F20.
+func TestLeaseHasTheMargin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, limit := range []time.Duration{0, 7 * time.Second} {
+			x := newTrial(t, nil)
+			ctx, works := context.Background(), DefaultLease
+			if limit > 0 {
+				limited, cancel := context.WithTimeout(ctx, limit)
+				defer cancel()
+				ctx, works = limited, limit
+			}
+			x.guard.Serve(ctx, post("k", "{}"), func(context.Context) (*Response, error) {
+				for _, r := range x.store.Store.(*Memory).records {
+					if got := time.Until(r.LeaseUntil); got != works+DefaultSkew {
+						t.Errorf("limit %v: the lease is live for %v, want %v", limit, got, works+DefaultSkew)
+					}
+				}
+				return &Response{Status: 201}, nil
+			})
+		}
+	})
+}
