@@ -166,7 +166,7 @@ func (t *Attempt) undoStep(ctx context.Context, name string, i int) error {
 	if err := t.log.undos[i](&stepContext{ctx, s}, s, raw); err != nil {
 		return err
 	}
-	return t.checkpoint(ctx, RecordedStep{Name: name, Result: []byte("null")}, s.writes())
+	return t.checkpoint(ctx, RecordedStep{Name: name, Result: []byte("null")}, s.end())
 }
 
 // compensates reports whether the handler has declared that the operation failed.

@@ -54,7 +54,7 @@ func releasedUntil(seen *Record, now time.Time, retention time.Duration) time.Ti
 	case len(seen.Steps) == 0:
 		return until
 	case seen.ExpiresAt.IsZero():
-		return ceilSeconds(now.Add(max(longRetention, retention)))
+		return ceilSeconds(now.Add(max(LongRetention, retention)))
 	case seen.ExpiresAt.After(until):
 		return seen.ExpiresAt
 	}

@@ -69,7 +69,7 @@ func TestReleasedUntil(t *testing.T) {
 		"no steps":            {nil, now.Add(7 * 24 * time.Hour), nil, time.Hour},
 		"steps, as it was":    {taken, now.Add(7 * 24 * time.Hour), nil, 7 * 24 * time.Hour},
 		"steps, longer":       {taken, now.Add(time.Minute), nil, time.Hour},
-		"steps, no expiry":    {taken, time.Time{}, nil, longRetention},
+		"steps, no expiry":    {taken, time.Time{}, nil, LongRetention},
 		"no steps, no expiry": {nil, time.Time{}, nil, time.Hour},
 		"steps, a response":   {taken, now.Add(7 * 24 * time.Hour), paid, time.Hour},
 	} {
@@ -80,8 +80,8 @@ func TestReleasedUntil(t *testing.T) {
 		}
 	}
 	seen := &Record{Version: SchemaVersion, Status: Processing, Steps: taken}
-	w, err := NewResolution(seen, nil, Clocks{Local: now}, 2*longRetention)
-	if err != nil || w.ExpiresAt.Sub(now) != 2*longRetention {
+	w, err := NewResolution(seen, nil, Clocks{Local: now}, 2*LongRetention)
+	if err != nil || w.ExpiresAt.Sub(now) != 2*LongRetention {
 		t.Errorf("a longer retention: kept until %v, %v", w.ExpiresAt, err)
 	}
 }

@@ -76,21 +76,21 @@ func (t *Attempt) takeStep(ctx context.Context, name string, fn stepFunc) ([]byt
 	}
 	s := &StepRun{attempt: t, name: name}
 	raw, failed, unfit := fn(&stepContext{ctx, s}, s)
+	enlisted := s.end()
 	switch {
 	case failed != nil:
-		s.writes()
 		return nil, failed
 	case unfit != nil:
 		return nil, t.giveUp(unfit)
 	}
-	if err := t.checkpoint(ctx, RecordedStep{Name: name, Result: raw}, s.writes()); err != nil {
+	if err := t.checkpoint(ctx, RecordedStep{Name: name, Result: raw}, enlisted); err != nil {
 		return nil, err
 	}
 	return t.resultOf(ctx, len(t.record.Steps)-1)
 }
 
-// writes ends the step, and returns what was enlisted in it.
-func (s *StepRun) writes() []any {
+// end ends the step, and returns what was enlisted in it.
+func (s *StepRun) end() []any {
 	s.attempt.mu.Lock()
 	defer s.attempt.mu.Unlock()
 	s.over = true
@@ -146,14 +146,15 @@ func (t *Attempt) checkpoint(ctx context.Context, s RecordedStep, enlisted []any
 	return nil
 }
 
-// longRetention is how long recorded steps stay under the policies that keep orphans until somebody looks.
-const longRetention = 365 * 24 * time.Hour
+// LongRetention is how long recorded steps stay at least, after their last attempt, under the policies that keep orphans
+// until somebody looks.
+const LongRetention = 365 * 24 * time.Hour
 
 // stepsUntil is until when the steps of an unfinished operation are kept, from now on.
 func (t *Attempt) stepsUntil() time.Time {
 	keep := max(orphanRetention, t.guard.cfg.Retention)
 	if t.guard.cfg.Orphans != Rerun {
-		keep = max(longRetention, t.guard.cfg.Retention)
+		keep = max(LongRetention, t.guard.cfg.Retention)
 	}
 	return ceilSeconds(t.guard.cfg.Now().Add(keep))
 }

@@ -285,8 +285,12 @@ func TestStepsOutliveTheirRecord(t *testing.T) { // F85, F96
 		}
 		for n := range 9 {
 			ctx, cancel := context.WithTimeout(context.Background(), 28*time.Second)
+			e.server.Reset()
 			r := e.guard.Serve(ctx, orderRequest("k", "1"), handle)
 			cancel()
+			if told, cost := e.last.Load().Store.WriteUnits, e.server.Stats().WriteUnits; told != cost {
+				t.Errorf("day %d: %v write units are told, and %v were used", 4*n, told, cost)
+			}
 			if want := map[bool]int{false: 500, true: 402}[n == 8]; r.Status != want || undone != n+1 || charges != 1 {
 				t.Fatalf("day %d: %d %s, undone %d times, %d charges", 4*n, r.Status, r.Body, undone, charges)
 			}

@@ -65,15 +65,12 @@ func (s *Store) LoadStep(ctx context.Context, r *idempotency.Record, i int) erro
 	return nil
 }
 
-const (
-	unsettled    = 365 * 24 * time.Hour // how long the results of a record without an expiry live after its last attempt
-	prolongAhead = 24 * time.Hour       // so that attempts within a day need not prolong again
-)
+const prolongAhead = 24 * time.Hour // so that attempts within a day need not prolong again
 
 // stepsNeeded is until when the results of a processing record's steps are needed.
 func stepsNeeded(r *idempotency.Record) time.Time {
 	if r.ExpiresAt.IsZero() {
-		return r.LeaseUntil.Add(unsettled)
+		return r.LeaseUntil.Add(idempotency.LongRetention)
 	}
 	return r.ExpiresAt.Add(bodyOutlives)
 }
@@ -81,13 +78,14 @@ func stepsNeeded(r *idempotency.Record) time.Time {
 // prolong moves the expiry of body items.
 func (s *Store) prolong(ctx context.Context, of place, items idempotency.BodyItems, until time.Time) error {
 	return each(ctx, items.Chunks, func(ctx context.Context, n int) error {
-		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: s.table, Key: key(of.item(items.Sum, n)),
+		out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{TableName: s.table, Key: key(of.item(items.Sum, n)),
 			ConditionExpression: aws.String("attribute_exists(id)"), UpdateExpression: aws.String("SET expires_at = :until"),
 			ExpressionAttributeValues: item{":until": seconds(until)}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal})
-		spentWriting(ctx, nil)
 		if err != nil {
+			spentWriting(ctx, nil)
 			return fmt.Errorf("dynamostore: keep body item %d: %w", n, err)
 		}
+		spentWriting(ctx, out.ConsumedCapacity)
 		return nil
 	})
 }

@@ -88,7 +88,7 @@ var mutations = []mutation{
 	{"an answer without the recorded steps", undoing, "missed := len(l.undos) < len(recorded)", "missed := false && len(l.undos) < len(recorded)"},
 	{"undos before the failure is recorded", undoing, "if err := t.checkpoint(ctx, RecordedStep{Name: failedStep, Result: raw}, nil); err != nil {", "if err := error(nil); err != nil && raw == nil {"},
 	{"undos in the order of the steps", undoing, "range slices.Backward(recorded)", "range slices.All(recorded)"},
-	{"undo not recorded", undoing, "return t.checkpoint(ctx, RecordedStep{Name: name, Result: []byte(\"null\")}, s.writes())", "return nil"},
+	{"undo not recorded", undoing, "return t.checkpoint(ctx, RecordedStep{Name: name, Result: []byte(\"null\")}, s.end())", "return nil"},
 	{"undone again", undoing, "undo == nil || done {", "undo == nil || false && done {"},
 	{"an undo that failed is passed over", undoing, "s, raw); err != nil {\n\t\treturn err", "s, raw); err != nil {\n\t\treturn nil"},
 	{"an attempt that goes on gives its own answer", undoing, "return r, t.undo(ctx)\n}\n\n// failedAnswer", "r = nil\n\treturn r, t.undo(ctx)\n}\n\n// failedAnswer"},
